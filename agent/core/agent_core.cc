@@ -43,7 +43,7 @@ bool Moved(const wire::Heartbeat& a, const wire::Heartbeat& b) {
          AnnouncesPause(a.progress) != AnnouncesPause(b.progress);
 }
 
-// A launch of the present process has completed, or a step that its log tells.
+// True if the present process has completed a launch, or a step of which its log tells.
 bool HasStarted(const WorkerView& view, const HostState& host) {
   return view.last_completion().has_value() || host.Of<LogState>().advances() > 0;
 }
@@ -62,8 +62,8 @@ void FollowStartUp(const RuntimeReading& reading, const WorkerView& view, absl::
   if (compiled || (page.has_value() && page->phase == Phase::kCompile)) start_up.Compiles(now);
 }
 
-// How far a look at the stacks may go: whoever advances is never stopped. The longest that a
-// launch or a step usually takes is behind those who stand still.
+// The deepest look that stacks may take: a process that advances is never stopped. A process that
+// stands still has exceeded the longest time that a launch or a step usually takes.
 StackLook DeepestLook(const WorkerView& view, const HostState& host, absl::Duration usual,
                       absl::Duration now) {
   const std::optional<wire::StepLines> lines = host.Of<LogState>().Steps(now);
@@ -79,7 +79,7 @@ StackLook DeepestLook(const WorkerView& view, const HostState& host, absl::Durat
   return now - *advanced >= usual ? StackLook::kStopping : StackLook::kReading;
 }
 
-// Neither launches nor steps are known: the work of the process tells whether it advances.
+// Where neither launches nor steps are known, the work of the process tells whether it advances.
 bool WorkTells(const RuntimeHealth& health, const WorkerView& view, const HostState& host,
                absl::Duration now) {
   const std::optional<Progress> page = host.Of<ProgressPageState>().Now(now);
@@ -129,8 +129,8 @@ Snapshot AgentCore::Describe(Instant now) const {
 bool AgentCore::MayEnd() const {
   const std::optional<absl::Duration> ended = host_.Of<TrainingProcess>().ended_at();
   if (!ended.has_value()) return false;
-  // The coordinator asks a second time, and learns then how the process ended: a worker that
-  // only vanished in between could have been lost.
+  // The agent stays for the coordinator's second question and answers how the process ended: a
+  // worker that vanished before that could as well have been lost.
   const std::optional<wire::IncidentMemory>& incident = incident_.memory();
   const bool open = link_.up() && incident.has_value() && !incident->concluded;
   const bool awaited = open && requests_.AwaitedSince(*ended);
@@ -264,7 +264,7 @@ void AgentCore::Handle(const StreamClosed& closed, Instant now, Effects& effects
 void AgentCore::Handle(const ShutdownRequested&, Instant now, Effects& effects) {
   shut_down_ = true;
   if (link_.up()) {
-    // First what is always taken: a snapshot without credit may cost the stream.
+    // Alarms go first, since they are always taken: a snapshot without credit may cost the stream.
     alarms_.Send(now.monotonic, effects);
     if (requests_.NeedsSample()) requests_.Deliver(Describe(now), now.monotonic, effects);
     requests_.HandOver(effects);
@@ -291,7 +291,7 @@ bool AgentCore::WantsSockets(absl::Duration now) const {
   return settings_.watches_host && (requests_.NeedsSample() || now >= next_socket_look_);
 }
 
-// Errors count from the beginning of a process.
+// Counters are due at intervals, and for each new process, whose errors count from its start.
 bool AgentCore::WantsCounters(absl::Duration now) const {
   const bool another = host_.process().has_value() && host_.process() != counted_for_;
   return settings_.watches_host && (another || now >= next_counter_look_);
@@ -325,7 +325,7 @@ void AgentCore::Advance(Instant now, Effects& effects) {
 
 std::optional<std::string> AgentCore::Process() const {
   if (view_.incarnation().has_value()) return view_.incarnation();
-  // One that ended under our eyes is still the one that all is about.
+  // A process that ended while this agent watched is still the subject of its reports.
   const std::optional<ProcessId> process = host_.Of<TrainingProcess>().last();
   return process.has_value() ? std::optional(NameProcess(*process)) : std::nullopt;
 }
@@ -363,7 +363,7 @@ SavedState AgentCore::State(Instant now) const {
   return state;
 }
 
-// A poll that one of its samplers does not answer.
+// Ends a poll that a sampler has not answered in time.
 void AgentCore::FinishOverdue(Instant now, Effects& effects) {
   if (!poll_.has_value() || now.monotonic < poll_->give_up_at) return;
   PollUnderWay poll = *std::exchange(poll_, std::nullopt);
@@ -461,8 +461,8 @@ void AgentCore::Finish(const PollUnderWay& poll, const RuntimeReading& reading, 
 void AgentCore::Learn(const PollUnderWay& poll, const RuntimeReading& reading, absl::Duration now,
                       Effects& effects) {
   const bool routine = poll.purpose == Purpose::kRoutine;
-  // Putting HLO together may take a healthy runtime too long: only the usual
-  // question tells whether it serves.
+  // A healthy runtime may take too long to put HLO together: only the failure of a usual
+  // poll tells that it does not serve.
   if (routine || reading.sample.has_value()) {
     health_ = reading.health;
     LogHealth(now, effects);
@@ -499,7 +499,7 @@ void AgentCore::RaiseNewErrors(const RuntimeSample& sample, absl::Duration now) 
   }
 }
 
-// Requests whose time is up get what there is.
+// Answers requests whose time is up with the evidence that is there.
 void AgentCore::AnswerOverdue(Instant now, Effects& effects) {
   if (requests_.NeedsSample() && now.monotonic >= requests_.reply_by()) {
     Snapshot snapshot = Describe(now);
@@ -527,7 +527,7 @@ void AgentCore::SendHeartbeat(absl::Duration now, Effects& effects) {
   // A runtime that has never answered may still have its process.
   if (!heartbeat.process_incarnation.has_value()) heartbeat.process_incarnation = Process();
   heartbeat.attentive = InAttention(now) && DetailTaken();
-  // While it polls fast, the agent speaks only when there is something to say.
+  // While it polls fast, the agent sends a heartbeat only when its content has changed.
   const bool due = now >= last_heartbeat_at_ + UsualPeriod() || Period(now) == UsualPeriod();
   if (last_heartbeat_.has_value() && !due && !Moved(*last_heartbeat_, heartbeat)) return;
   last_heartbeat_ = heartbeat;
@@ -558,7 +558,7 @@ void AgentCore::PlanWake(absl::Duration now) {
   }
   next_wake_ = std::min(next_wake_, next_poll_at_);
   if (requests_.NeedsSample()) next_wake_ = std::min(next_wake_, next_asked_at_);
-  // These two wait for nothing but the spacing of HLO requests.
+  // HLO for a request or for detail waits only for the spacing of HLO requests.
   if (requests_.NeedsHlo() || WantsDetail(now)) next_wake_ = std::min(next_wake_, next_hlo_at_);
   const absl::Duration attention_at = view_.last_progress() + attention_after_;
   if (view_.EverLaunched() && attention_at > now) next_wake_ = std::min(next_wake_, attention_at);

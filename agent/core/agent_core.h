@@ -54,9 +54,9 @@ class AgentCore {
   // On the monotonic clock; later than the last Step's time. Infinite after shutdown.
   absl::Duration NextWake() const { return next_wake_; }
 
-  // True once the training process has ended, no alarm of it is left to deliver and to
-  // follow, and a collection that is under way has learnt of the end. The owner
-  // bounds the wait for one that never arrives.
+  // True once the training process has ended, and its alarms are delivered and dealt with and a
+  // collection under way has learnt of the end, or the coordinator has refused this agent. The
+  // owner bounds the wait for a coordinator that never answers.
   bool MayEnd() const;
 
   // The snapshot that this worker would report now.
@@ -70,10 +70,10 @@ class AgentCore {
     Purpose purpose = Purpose::kRoutine;
     absl::Duration started;
     absl::Duration give_up_at;
-    // The last progress before the standstill in which it began.
+    // The worker's last progress before the poll began: it identifies a standstill.
     absl::Duration progress;
     bool host_seen = false;
-    std::optional<RuntimeReading> reading;  // waits for the host's
+    std::optional<RuntimeReading> reading;  // kept until the host's reading has come, too
   };
 
   void Handle(const RuntimeSampled& sampled, Instant now, Effects& effects);
@@ -102,7 +102,7 @@ class AgentCore {
              Effects& effects);
   void FinishOverdue(Instant now, Effects& effects);
   void AnswerOverdue(Instant now, Effects& effects);
-  // Passes the present process to the restored state, and raises its alarms.
+  // Tells the restored state which process is present, and raises the alarms that it holds.
   void Inherit(absl::Duration now);
   std::optional<std::string> Process() const;
   void KeepIfChanged(Instant now, Effects& effects);
@@ -150,12 +150,12 @@ class AgentCore {
   absl::Duration next_poll_at_ = -absl::InfiniteDuration();
   absl::Duration next_asked_at_ = -absl::InfiniteDuration();  // for a collection
   absl::Duration next_hlo_at_ = -absl::InfiniteDuration();
-  // A launch takes longer than usual: polls are fast until then, and begin to be so
-  // again no sooner than this.
+  // While a launch takes longer than usual, polls are fast until `overdue_until_`; they become
+  // fast again no sooner than `next_overdue_`.
   absl::Duration overdue_until_ = -absl::InfiniteDuration();
   absl::Duration next_overdue_ = -absl::InfiniteDuration();
-  // The standstill, told by when it began, for which the detailed sample was
-  // taken: one for each.
+  // The standstill of the last detailed sample, told by the progress before it: each standstill
+  // has one such sample.
   std::optional<absl::Duration> detail_taken_for_;
 
   std::optional<wire::Heartbeat> last_heartbeat_;  // on the present stream

@@ -1,4 +1,4 @@
-// What the agent makes of what the host shows of the training process.
+// Tests of how the agent reads what the host shows of the training process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ class HostScript : public CoreScript {
 
   ProcessSample& process() { return *host.Of<ProcessReading>()->process; }
 
-  // As the watcher tells it, unasked.
+  // Ends the process as the watcher reports it, without being asked.
   void End(std::optional<int32_t> exit_code, std::optional<int32_t> signal) {
     process().state = ProcessState::kExited;
     process().exit_code = exit_code;
@@ -48,7 +48,7 @@ class HostScript : public CoreScript {
   std::vector<wire::Alarm> SentAlarms() const { return Sent<wire::Alarm>(); }
 
  private:
-  // The first poll was begun before the host had anything to say.
+  // Lets the first poll end: it began before the host had anything to show.
   void AnswerWaiting() { Pass(absl::Seconds(1)); }
 };
 
@@ -79,7 +79,7 @@ TEST(AgentCoreHostTest, WhatTheLoopSaysIsToldAndGrowsOld) {
   const int64_t since_look = *snapshot.progress->phase_ms - 3'000;
   EXPECT_GT(since_look, 0);
   EXPECT_EQ(snapshot.progress->input_wait_ms, 2'000 + since_look);
-  // A page that cannot be read any more is no longer believed, and says why once.
+  // The agent no longer believes a page that cannot be read, and warns of it once.
   script.host.Of<ProgressReading>() = ProgressReading{std::nullopt, "its writer has ended"};
   script.logs.clear();
   script.Launch(2);
@@ -124,7 +124,7 @@ TEST(AgentCoreHostTest, StepsOfTheLogAreToldWhileTheProcessLives) {
   EXPECT_EQ(heartbeat.step_lines->step, 12);
   EXPECT_EQ(heartbeat.step_lines->advances, 3);
   EXPECT_EQ(script.Describe().progress->step, 12);
-  // A page is better where it has the step, and keeps the log's where it has none.
+  // The page's step counts before the log's; where the page states no step, the log's stays.
   script.host.Of<ProgressReading>() = ProgressReading{
       ProgressSample{std::nullopt, Phase::kStep, absl::Seconds(3), std::nullopt}, ""};
   script.Pass(absl::Seconds(5));
@@ -175,7 +175,7 @@ TEST(AgentCoreHostTest, WhoEndsOnPurposeSaysSo) {
   }
 }
 
-// An agent that is replaced while its process goes on comes back.
+// An agent that is replaced while its process lives comes back.
 TEST(AgentCoreHostTest, WhoseProcessLivesDoesNotLeave) {
   HostScript script;
   script.Welcome();
@@ -265,12 +265,12 @@ TEST(AgentCoreHostTest, AProcessGrowsOldFromItsStartOn) {
   HostScript script;
   script.Welcome();
   script.Launch(1);
-  EXPECT_EQ(script.Describe().processes.at(0).started_ms_ago, std::nullopt);  // nobody says
+  EXPECT_EQ(script.Describe().processes.at(0).started_ms_ago, std::nullopt);  // no source tells
   script.process() = HostScript::Alive({4400, 990}, 0);
   script.process().age_ms = 2'000;
   script.Step(HostSampled{0, script.host});
   EXPECT_EQ(script.Describe().processes.at(0).started_ms_ago, 2'000);
-  // As it was when the process was seen first, and beyond its end.
+  // The age stays that of the moment when the process was first seen, also after its end.
   script.process().age_ms = 3'000;
   script.End(std::nullopt, 9);
   script.Pass(absl::Seconds(20));
@@ -378,7 +378,7 @@ wire::Collect CollectFor(int64_t number, const char* incident) {
 
 constexpr char kIncident[] = "20260131T235959Z-0123abcd";
 
-// Of the looks so far, those that asked for stacks.
+// Looks so far that asked for stacks.
 std::vector<StackLook> StackLooks(const HostScript& script) {
   std::vector<StackLook> looks;
   for (const auto& seen : script.polls) {
@@ -428,7 +428,7 @@ TEST(AgentCoreHostTest, WhoeverAdvancesIsNotStopped) {
   script.Pass(absl::Seconds(1));
   EXPECT_THAT(StackLooks(script), ElementsAre(StackLook::kReading));
 
-  // By the progress page.
+  // The same with progress told by the progress page.
   HostScript page;
   page.Welcome(/*attention_after=*/absl::Seconds(10));
   ProgressSample sample;
@@ -442,7 +442,7 @@ TEST(AgentCoreHostTest, WhoeverAdvancesIsNotStopped) {
   page.Pass(absl::Minutes(2));
   page.Receive(CollectFor(2, "20260131T235959Z-0123abce"));
   EXPECT_THAT(StackLooks(page), ElementsAre(StackLook::kReading, StackLook::kStopping));
-  // A pause that it announces may take its time.
+  // A pause that the page announces may take its time.
   page.host.Of<ProgressReading>()->progress->phase = Phase::kCheckpoint;
   page.Pass(absl::Minutes(2));
   page.Receive(CollectFor(3, "20260131T235959Z-0123abcf"));
@@ -460,7 +460,7 @@ TEST(AgentCoreHostTest, WhereNothingTellsOfProgressTheProcessMustBeIdle) {
 
 TEST(AgentCoreHostTest, OnlyTheSecondLookWaitsForStacksAndNotForLong) {
   HostScript script;
-  script.stacks.reset();  // they never come
+  script.stacks.reset();  // the stacks never come
   script.Welcome();
   script.Launch(1);
   script.Pass(absl::Minutes(2));
@@ -565,7 +565,7 @@ TEST(AgentCoreHostTest, ConnectionsAreToldOfWorkersThatTheCoordinatorKnows) {
   script.Launch(2);
   ASSERT_THAT(script.Describe().sockets, SizeIs(1));
   EXPECT_EQ(script.Describe().sockets[0].peer, (WorkerId{1, 7}));
-  // And asked no more for a while.
+  // The coordinator is asked no more for a while.
   script.Launch(3);
   EXPECT_THAT(script.Sent<wire::WhoIs>(), SizeIs(1));
 }
@@ -592,7 +592,7 @@ TEST(AgentCoreHostTest, HardwareCountsOfAnotherAgentAreNotBelieved) {
   ShowHardware(next.host, 2);
   next.Step(Wake{});
   ASSERT_THAT(next.Describe().pcie, SizeIs(2));
-  // The training process can write what an agent leaves: counts are of this one's own readings.
+  // The training process can write the state that an agent leaves: this agent's readings count.
   EXPECT_EQ(next.Describe().pcie[1].fatal, 0);
   ShowHardware(next.host, 3);
   next.Pass(absl::Hours(1));
@@ -652,7 +652,7 @@ TEST(AgentCoreHostTest, AHostWhoseAddressesChangeSaysHelloAnewButNotInAHang) {
   script.Welcome();
   script.Launch(3);
   EXPECT_EQ(script.connects, connects + 1);
-  // It stands still: the change has to wait.
+  // The job stands still: the change has to wait.
   script.Launch(3, absl::Seconds(30));
   script.host.Of<NicReading>() = NicReading{{}, "", {{{"eth2", FromV4({10, 0, 2, 7})}}}};
   script.Launch(3, absl::Seconds(30));

@@ -1,4 +1,4 @@
-// An agent outlives jobs and coordinators by the thousand, and takes no more memory.
+// Test that an agent outlives jobs and coordinators by the thousand, and takes no more memory.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -12,8 +12,8 @@ class Years : public CoreScript {
  public:
   Years() : CoreScript(absl::Seconds(5), 1, /*watches_host=*/true) {}
 
-  // A job that names everything anew: it runs, hangs, is collected from, and its
-  // process dies; then the coordinator goes, too.
+  // A job whose names are all new: it runs, hangs, and its worker is collected from; then the
+  // process dies, and the coordinator goes, too.
   void LiveThroughAJob() {
     ++job_;
     ProcessSample& process = host.Of<ProcessReading>().emplace().process.emplace();
@@ -47,7 +47,7 @@ class Years : public CoreScript {
     Pass(absl::Seconds(5));
     Step(StreamClosed{stream, absl::UnavailableError(absl::StrCat("gone with job ", job_))});
     Pass(absl::Seconds(30));
-    // What the script itself remembers.
+    // The records that the script itself keeps must not count as memory of the agent.
     polls = {};
     sent = {};
     logs = {};
@@ -60,11 +60,11 @@ class Years : public CoreScript {
   int64_t job_ = 0;
 };
 
-// Of all arenas; 0 where a sanitizer has replaced them.
+// Bytes in use in all arenas; 0 where a sanitizer has replaced malloc.
 size_t HeapInUse() { return mallinfo2().uordblks; }
 
 TEST(AgentCoreMemoryTest, StaysFlat) {
-  constexpr int kUntilFull = 200;  // jobs, after which all that is bounded has filled up
+  constexpr int kUntilFull = 200;  // jobs, after which every bounded store is full
   constexpr size_t kSlack = 4 * 1024;
   Years years;
   for (int job = 0; job < kUntilFull; ++job) years.LiveThroughAJob();

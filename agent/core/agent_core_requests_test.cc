@@ -49,7 +49,7 @@ TEST_F(AgentRequestsTest, WithoutCreditTheSnapshotWaitsForIt) {
   ASSERT_THAT(ready, SizeIs(1));
   EXPECT_EQ(ready[0].collection, 7);
   EXPECT_GT(ready[0].size_bytes, 0);
-  // What is sent is what was seen then, not now.
+  // The agent sends the snapshot of the time of the request, not one of now.
   script_.reading = Serving({Running(0, "aa", 2, 5)});
   script_.Pass(absl::Seconds(10));
   EXPECT_THAT(script_.Sent<wire::SnapshotReply>(), IsEmpty());
@@ -57,7 +57,7 @@ TEST_F(AgentRequestsTest, WithoutCreditTheSnapshotWaitsForIt) {
   const auto replies = script_.Sent<wire::SnapshotReply>();
   ASSERT_THAT(replies, SizeIs(1));
   EXPECT_EQ(replies[0].snapshot.cores[0].launch_id, 1);
-  // A second Grant has nothing left to send.
+  // A second Grant finds no snapshot left to send.
   script_.Receive(wire::Grant{7});
   EXPECT_THAT(script_.Sent<wire::SnapshotReply>(), SizeIs(1));
 }
@@ -92,8 +92,8 @@ TEST_F(AgentRequestsTest, ARuntimeThatDoesNotAnswerIsReportedWithTheLastSample) 
   EXPECT_THAT(replies[0].snapshot.cores, SizeIs(1));
 }
 
-// Where no runtime ever answered, XLA's dumps name what was compiled. The first look does not
-// wait for them.
+// XLA's dumps name the compiled programs where no runtime ever answered. The first look does not
+// wait for the dumps.
 TEST(AgentRequestsOfDumpsTest, ALaterSnapshotHasTheProgramsOfTheDumps) {
   AgentSettings settings = CoreScript::Settings(absl::Seconds(5), 1, false);
   settings.hello.hlo_dumps = true;
@@ -178,7 +178,7 @@ TEST_F(AgentRequestsTest, HloIsFetchedAndModulesAreLearnt) {
   ASSERT_TRUE(replies[0].snapshot.has_value());
   EXPECT_EQ(replies[0].snapshot->cores[0].sequencers[0].hlo, "all-reduce.3");
   EXPECT_EQ(replies[0].snapshot->programs[0].module, "jit_step");
-  // From now on the module is known, although polls do not tell it.
+  // From now on the agent knows the module, although no poll names it.
   script_.reading = Serving({Running(0, "aa", 2, 5)});
   script_.Pass(absl::Seconds(5));
   EXPECT_EQ(script_.Sent<wire::Heartbeat>().back().programs.back().module, "jit_step");
@@ -281,7 +281,7 @@ TEST(AgentHostileCoordinatorTest, AFloodOfEveryMessageIsHarmless) {
   EXPECT_THAT(script.logs, SizeIs(Le(5)));
 }
 
-// When an agent may end that goes with its training process ---------------------
+// Tests of when an agent that goes with its training process may end -------------
 
 class EndScript : public CoreScript {
  public:
@@ -396,7 +396,7 @@ TEST(AgentCoreEnd, AnAlarmThatTheCoordinatorTookWithItIsToldToTheNextOne) {
   script.Pass(absl::Seconds(1));
   script.Welcome();
   EXPECT_EQ(script.Alarms(), 2u);
-  // This one has looked, and left: its disk may have gone with it.
+  // This coordinator has collected, and left: its disk may have gone with it.
   script.Receive(wire::Collect{1, true, absl::Seconds(2), kIncidentOfEnd});
   EXPECT_FALSE(script.MayEnd());
   script.Step(StreamClosed{script.stream, absl::UnavailableError("gone")});
@@ -408,8 +408,8 @@ TEST(AgentCoreEnd, AnAlarmThatTheCoordinatorTookWithItIsToldToTheNextOne) {
   EXPECT_TRUE(script.MayEnd());
 }
 
-// Also where no runtime names the process: a coordinator that begins and dies with its host
-// leaves the rest to the next one.
+// The same where no runtime names the process: a coordinator that begins an incident and dies with
+// its host leaves the rest to the next coordinator.
 TEST(AgentCoreEnd, RemembersForTheNextCoordinatorWhatThisOneHasBegun) {
   EndScript script(/*has_runtime=*/false);
   script.Welcome();

@@ -114,7 +114,7 @@ TEST(AgentCoreTest, AStandstillIsPolledFastWithOneDetailedSample) {
   ASSERT_THAT(snapshot.programs, SizeIs(1));
   EXPECT_EQ(snapshot.programs[0].module, "jit_step");
 
-  // Progress ends it, and the next standstill has its own.
+  // Progress ends the standstill, and the next one has a detailed sample of its own.
   script.reading = Serving({Running(0, "aa", 1'001, 42)});
   script.reading_with_hlo.reset();
   script.Pass(absl::Seconds(1));
@@ -125,7 +125,7 @@ TEST(AgentCoreTest, AStandstillIsPolledFastWithOneDetailedSample) {
   EXPECT_FALSE(script.stuck);
 }
 
-// In which order cores stop is seen only while they do.
+// The order in which cores stop can only be seen while they stop.
 TEST(AgentCoreTest, ALaunchThatTakesLongerThanAnyBeforeIsPolledFastForAWhile) {
   CoreScript script;
   script.Welcome(absl::Minutes(10));
@@ -299,7 +299,7 @@ TEST(AgentCoreTest, ConnectsAgainWithJitteredBackoff) {
   EXPECT_THAT(delays, Each(Ge(kFirstBackoff / 2)));
   EXPECT_THAT(delays, Each(Le(kLongestBackoff)));
   EXPECT_GT(script.now() - start, absl::Seconds(20));
-  // One outage is one line.
+  // Each outage is logged in one line.
   EXPECT_EQ(std::count_if(script.logs.begin(), script.logs.end(),
                           [](const Log& log) {
                             return log.text.find("no coordinator") != std::string::npos;

@@ -26,9 +26,9 @@ struct RuntimeSampled {
   RuntimeReading reading;
 };
 
-// One look at the host: the answer to the effect Poll with this number, one for
-// each if AgentSettings::watches_host; or, with number 0, unasked, because a
-// process has ended.
+// One look at the host: answers the effect Poll with this number, if
+// AgentSettings::watches_host; or comes with number 0, unasked, because a process has
+// ended.
 struct HostSampled {
   int64_t poll = 0;
   HostReading reading;
@@ -57,8 +57,8 @@ struct ProbesMade {
   ProbeReading reading;
 };
 
-// From the stream that the effect Connect with this number opened. A message
-// has passed proto/wire's checks; nothing more is trusted.
+// A message on the stream that the effect Connect with this number opened. It has
+// passed proto/wire's checks; nothing more is trusted.
 struct MessageReceived {
   int64_t stream = 0;
   wire::CoordinatorMessage message;
@@ -93,7 +93,7 @@ struct Poll {
 };
 
 // Read the text of this program from XLA's dumps, and report with ModuleTextFetched. A
-// newer one takes its place. Only if Hello::hlo_dumps.
+// newer request replaces this one. Only if Hello::hlo_dumps is set.
 struct FetchModuleText {
   int64_t fetch = 0;
   std::optional<std::string> module;  // absent: its name is not known
@@ -102,15 +102,15 @@ struct FetchModuleText {
 };
 
 // Look which programs the dumps name, and report with DumpsListed. Only if
-// Hello::hlo_dumps.
+// Hello::hlo_dumps is set.
 struct ListDumps {
-  bool fingerprints = false;  // also those of the texts, for a worker without a runtime's
-  // How long ago the training process started: what is older is not its own. Absent: unknown.
+  bool fingerprints = false;  // also of the texts, for a worker whose runtime gives none
+  // Age of the training process: older dumps are not its own. Absent: unknown.
   std::optional<absl::Duration> process_age;
 };
 
 // Probe these workers, all at once, within kProbeTime; report with ProbesMade. Never
-// more than one at a time, unless an answer is overdue by far.
+// more than one request at a time, unless an answer is overdue by far.
 struct MakeProbes {
   int64_t request = 0;
   std::vector<wire::ProbeTarget> targets;
@@ -127,11 +127,11 @@ struct Send {
   wire::AgentMessage message;
 };
 
-// Close the stream opened last, after what was sent before.
+// Close the stream opened last, after the messages sent before.
 struct Close {};
 
-// Leave this on disk for the next agent, in place of what was left before; if it is
-// empty, leave nothing. Only if AgentSettings::keeps_state.
+// Leave this state on disk for the next agent, in place of an earlier one; if it is empty,
+// leave none. Only if AgentSettings::keeps_state.
 struct Keep {
   SavedState state;
 };

@@ -40,7 +40,7 @@ class HostState {
   std::optional<ProcessId> process() const { return Of<TrainingProcess>().alive(); }
 
   const ProcessActivity& activity() const { return activity_; }
-  // An incident lasts: the time without work is no measure of health.
+  // For use during an incident: the time without work is then no measure of health.
   void MeasureActivityAnew() { activity_.MeasureAnew(); }
 
   void AddTo(Snapshot& snapshot, Instant now) const;

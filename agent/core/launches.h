@@ -16,9 +16,9 @@
 
 namespace rapideye::agent {
 
-// Keeps the last changes of position of every core: when it came to where it stands, and
-// where it was before. kMaxTransitionsPerCore of them a core, told by its first sequencer: some
-// hundred bytes. In health every poll shows another position; the ring is then a
+// Keeps the last kMaxTransitionsPerCore changes of position of every core, as its first sequencer
+// shows them: each new position, and the two polls between which the core reached it. That is some
+// hundred bytes a core. In health every poll shows another position; the ring is then a
 // trace of the last polls, and costs no more.
 class Transitions {
  public:
@@ -63,8 +63,8 @@ Position PositionOf(const CoreSample& core, const SequencerSample& sequencer);
 using SequencerKey = std::tuple<int32_t, SequencerType, int32_t>;
 SequencerKey KeyOf(const CoreSample& core, const SequencerSample& sequencer);
 
-// Tracks since when every sequencer has stood where it stands. Also remembers what the last
-// sample with HLO said about it, for as long as it stands at the same place.
+// Tracks since when every sequencer has stood at its position. Also remembers the last sample's HLO
+// of the sequencer, for as long as it stands at the same position.
 class PositionAges {
  public:
   struct Hlo {
@@ -77,7 +77,7 @@ class PositionAges {
   void Observe(const RuntimeSample& sample, absl::Duration now);
   void Clear() { sequencers_.clear(); }
 
-  // When its position last changed, or when it was first seen.
+  // The time when its position last changed, or was first seen.
   std::optional<absl::Duration> StillSince(const SequencerKey& key) const;
   // The instruction at its position; null: not known.
   const Hlo* HloOf(const SequencerKey& key) const;
@@ -95,9 +95,9 @@ class PositionAges {
 // Launches of one program that have completed on a core since its last sample.
 struct Completion {
   std::string fingerprint;
-  // All of them on this core since it is watched.
+  // Launches of the program that have completed on this core since the agent watches it.
   int64_t total = 0;
-  // The time of the launch that was seen running, within the polling interval.
+  // Time of the launch that samples have shown running, within the polling interval.
   std::optional<absl::Duration> longest;
 };
 
@@ -117,11 +117,11 @@ class LaunchTracker {
   LaunchTracker(const CoreSample& core, absl::Duration now);
 
   LaunchChange Observe(const CoreSample& core, absl::Duration now);
-  // Ignores the time that the present launch has taken so far as a measure.
+  // Leaves the time so far of the present launch out of its measured length.
   void MeasureAnew(absl::Duration now);
 
   bool in_launch() const { return running_.has_value(); }
-  // When a launch last completed here, or when the core was first seen.
+  // The time when a launch last completed here, or the core was first seen.
   absl::Duration last_completion() const { return last_completion_; }
   int64_t completed() const { return completed_; }
 

@@ -154,7 +154,7 @@ TEST(LaunchTrackerTest, AnIdleCoreMayNameWhatRanLast) {
   LaunchTracker tracker(Running(0, "aa", 10, 5), At(0));
   tracker.Observe(Running(0, "aa", 10, 0), At(5));
   EXPECT_EQ(tracker.completed(), 1);
-  // Again the same, and later what ran meanwhile.
+  // The same sample again, and later one that names what ran meanwhile.
   EXPECT_FALSE(tracker.Observe(Running(0, "aa", 10, 0), At(10)).counters_restarted);
   EXPECT_EQ(tracker.completed(), 1);
   tracker.Observe(Running(0, "aa", 12, 0), At(15));
@@ -174,7 +174,7 @@ TEST(LaunchTrackerTest, ACounterThatGoesBackOrLeapsIsAnotherProcess) {
   EXPECT_TRUE(back.Observe(Running(0, "aa", 9, 5), At(5)).counters_restarted);
   LaunchTracker leap(Running(0, "aa", 10, 5), At(0));
   EXPECT_TRUE(leap.Observe(Running(0, "aa", 900'000'000, 5), At(5)).counters_restarted);
-  // As far as it can have come in that time is fine.
+  // A counter may advance as far as it can have come in that time.
   LaunchTracker fast(Running(0, "aa", 10, 5), At(0));
   EXPECT_FALSE(
       fast.Observe(Running(0, "aa", 10 + 5 * kMaxLaunchesPerSecond, 5), At(5)).counters_restarted);
@@ -205,7 +205,7 @@ TEST(LaunchTrackerTest, RemembersABoundedNumberOfPrograms) {
   for (int i = 0; i < kPrograms; ++i) {
     tracker.Observe(Running(0, std::to_string(i), 1, 5), At(i));
   }
-  // All but the one that still runs.
+  // All launches but the last, which still runs.
   EXPECT_EQ(tracker.completed(), kPrograms - 1);
 }
 

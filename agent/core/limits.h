@@ -1,5 +1,5 @@
-// Bounds what the agent's core remembers, asks and waits for, each limit with its reason.
-// A limit of one source stands with it (agent/sources/<name>/limits.h).
+// Limits bound what the agent's core remembers, asks and waits for, each limit with its reason.
+// A limit of a single source stands with that source (agent/sources/<name>/limits.h).
 #ifndef RAPIDEYE_AGENT_CORE_LIMITS_H_
 #define RAPIDEYE_AGENT_CORE_LIMITS_H_
 
@@ -25,22 +25,22 @@ inline constexpr int64_t kMaxLaunchesPerSecond = 20'000;
 // Launches that a counter may be ahead without any time having passed.
 inline constexpr int64_t kLaunchCounterSlack = 1'024;
 
-// Alarms, and whose addresses are asked about.
+// Alarms, and questions about the workers behind addresses.
 
-// Alarms of one kind: the coordinator looks at all workers for each.
+// Time between alarms of one kind: for each the coordinator looks at all workers.
 inline constexpr absl::Duration kAlarmSpacing = absl::Seconds(10);
 // An alarm that found no coordinator is old news after this: by then a
 // coordinator that came back sees for itself.
 inline constexpr absl::Duration kKeepAlarmFor = absl::Minutes(1);
 
-// Addresses at the other ends of its connections, whose the coordinator is asked. A
+// Addresses at the other ends of connections: the coordinator is asked for their workers. A
 // worker talks to some hundred others, and to its storage.
 inline constexpr size_t kMaxKnownAddresses = 4'096;
 // An address without a known worker is requested again, at first soon, since workers come
 // one by one when a job starts; then hardly ever.
 inline constexpr absl::Duration kFirstPeerSpacing = absl::Seconds(15);
 inline constexpr absl::Duration kLongestPeerSpacing = absl::Minutes(10);
-// Between two questions.
+// Time between two such requests.
 inline constexpr absl::Duration kPeerAskSpacing = absl::Seconds(5);
 
 // Changes of position kept for every core: with eight the ring takes about half a
@@ -52,14 +52,14 @@ inline constexpr size_t kMaxTransitionsPerCore = 8;
 // An agent that is replaced comes back within minutes; a hang without
 // any agent for this long is collected anew.
 inline constexpr absl::Duration kKeepStateFor = absl::Hours(1);
-// While no training process is seen: it may be that of the next incarnation that
-// starts.
+// The same while no training process is seen: the process that starts may be of the next
+// incarnation.
 inline constexpr absl::Duration kKeepUnseenFor = absl::Minutes(1);
-// A coordinator that sends commands without end does not wear out the disk.
+// Time between two writes: a coordinator that sends endless commands must not wear out the disk.
 inline constexpr absl::Duration kKeepSpacing = absl::Seconds(1);
-// A snapshot and a few lines.
+// Size of the file: a snapshot and a few lines.
 inline constexpr size_t kMaxStateBytes = 8 * 1024 * 1024;
-// A disk that hangs holds up neither the start nor the end.
+// Longest wait for the disk: one that hangs must hold up neither the start nor the end.
 inline constexpr absl::Duration kStatePatience = absl::Seconds(1);
 
 // Polling.
@@ -74,15 +74,15 @@ inline constexpr absl::Duration kSlowestPoll = absl::Hours(1);
 inline constexpr double kOverdueLaunch = 1.25;
 inline constexpr absl::Duration kOverduePollingFor = absl::Seconds(10);
 inline constexpr absl::Duration kOverdueSpacing = absl::Minutes(1);
-// The work of the training process, where nothing tells of its steps. Shorter windows than the
-// usual polls would show little of a step each.
+// Least time over which the work of a training process without known steps is measured: windows
+// shorter than the usual polls would show little of a step each.
 inline constexpr absl::Duration kActivityWindow = absl::Seconds(4);
-// So many windows with work tell what is usual.
+// So many windows with work tell the usual amount.
 inline constexpr size_t kActivityWindows = 8;
-// One part of so many of it is still work: services that go on in a hang move far less.
+// Growth of this part (1/8) of the usual is still work: services that go on in a hang cause less.
 inline constexpr int64_t kActivityPart = 8;
-// So many windows with less, and none with as much in between, are another kind of work: two
-// minutes at the usual pace of polls, before any hang threshold that is not set.
+// So many windows with less, without a larger one in between, show another kind of work: two
+// minutes at the usual pace of polls, less than any default hang threshold.
 inline constexpr size_t kSmallerWindows = 24;
 // The least --poll-interval may be: a poll costs the training process something.
 inline constexpr absl::Duration kShortestPollInterval = absl::Milliseconds(50);
@@ -96,8 +96,8 @@ inline constexpr absl::Duration kHloDeadline = absl::Seconds(10);
 inline constexpr absl::Duration kHloSpacing = absl::Seconds(1);
 // The sampler always answers; should it not, the core carries on after this.
 inline constexpr absl::Duration kLostPollGrace = absl::Seconds(5);
-// Nor, for snapshots, more often than this: the two looks of an incident are five
-// times as far apart.
+// For snapshots the runtime is asked no more often than this: the two looks of an incident
+// are five times as far apart.
 inline constexpr absl::Duration kCollectSpacing = absl::Milliseconds(100);
 // A job that stands still for long (paused, waiting for data) is polled at the
 // usual pace again.
@@ -116,15 +116,15 @@ inline constexpr absl::Duration kLongestBackoff = absl::Seconds(15);
 inline constexpr absl::Duration kRefusedBackoff = absl::Minutes(1);
 // A stream has to live this long before the backoff starts from the beginning.
 inline constexpr absl::Duration kStableStream = absl::Seconds(10);
-// After the end of its training process an agent tries no less often than at first: under
-// exec it stays for no longer than this (agent/exec/limits.h).
+// For so long after the end of its training process an agent connects again as soon as at first:
+// under exec it stays for no longer than this (agent/exec/limits.h).
 inline constexpr absl::Duration kHurryFor = absl::Seconds(5);
-// From Hello to Welcome.
+// Longest wait for the Welcome after a Hello.
 inline constexpr absl::Duration kWelcomeTimeout = absl::Seconds(15);
 // Deadlines of a coordinator are brought into this range.
 inline constexpr absl::Duration kShortestDeadline = absl::Milliseconds(100);
 inline constexpr absl::Duration kLongestDeadline = absl::Minutes(1);
-// A coordinator that has asked for an incident, and not said its end, is waited for so long.
+// So long after a coordinator's question its collection still counts as under way.
 inline constexpr absl::Duration kCollectionLasts = absl::Seconds(15);
 // A snapshot that never gets credit is dropped after this.
 inline constexpr absl::Duration kKeepSnapshotFor = absl::Minutes(5);

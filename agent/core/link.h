@@ -19,18 +19,18 @@ class Link {
   // `enabled` is false for an agent without a coordinator.
   Link(bool enabled, uint64_t seed);
 
-  // Connects if it is time to, and says Hello; gives up on a coordinator that
-  // does not welcome.
+  // Connects when it is time to, and sends Hello; gives up on a coordinator that sends no
+  // Welcome.
   void Advance(absl::Duration now, const wire::Hello& hello, Effects& effects);
   // False: the message must be ignored (another stream, or not yet welcome).
   bool Accepts(const MessageReceived& received) const;
   void Welcomed(absl::Duration now, Effects& effects);
   // True if this ended the present stream.
   bool Closed(const StreamClosed& closed, absl::Duration now, Effects& effects);
-  // Somebody waits for the coordinator: connects soon, however long the attempts before
-  // have failed. One that has refused this agent is left in peace.
+  // An alarm about the end of the process waits for the coordinator: connects soon, however long
+  // earlier attempts have failed. A coordinator that has refused this agent is left in peace.
   void Hurry(absl::Duration now);
-  // Ends the stream, to say Hello anew.
+  // Ends the stream, so that the agent says Hello again.
   void Renew(absl::Duration now, Effects& effects);
   // Ends the stream for good.
   void ShutDown(Effects& effects);
@@ -39,7 +39,7 @@ class Link {
   bool up() const { return state_ == State::kUp; }
   // The last stream ended in a refusal that does not go away by trying again soon.
   bool refused() const { return refused_; }
-  // When Advance has something to do; infinite if never.
+  // The time at which Advance has work; infinite: never.
   absl::Duration NextWake() const;
 
  private:
@@ -53,7 +53,7 @@ class Link {
   // kDown: when to connect. kGreeting: when to give up. kUp: since when.
   absl::Duration at_ = -absl::InfiniteDuration();
   bool refused_ = false;
-  std::optional<absl::StatusCode> logged_;  // why there is no coordinator, as told last
+  std::optional<absl::StatusCode> logged_;  // why there is no coordinator, as last logged
 };
 
 }  // namespace rapideye::agent

@@ -27,21 +27,21 @@ class ModuleTexts {
                absl::Duration now, Effects& effects);
   void Fetched(ModuleTextFetched fetched, Effects& effects);
   void Cancel(const wire::Cancel& cancel);
-  // The stream is over: the next one asks anew.
+  // The stream is over: drops the request, and the next stream asks anew.
   void Clear() { asked_.reset(); }
-  // Lists the programs that the dumps name; in a hang only. `silent`: no runtime names any.
+  // Lists the programs that the dumps name; in a hang only. `silent`: the runtime names none.
   // `started`: when the training process did, if that is known.
   void Look(bool silent, std::optional<absl::Duration> started, absl::Duration now,
             Effects& effects);
   // Takes the list; logs once why there is none.
   void Listed(const DumpsListed& listed, Effects& effects);
-  // A snapshot of a look that began at `began` may wait for a list that was asked for earlier.
+  // True if a snapshot whose look began at `began` should wait for a list requested earlier.
   bool WorthWaiting(absl::Duration began, absl::Duration now) const;
-  // Names the programs in the snapshot of a worker of which no runtime gives any.
+  // Names the compiled programs in the snapshot of a worker whose runtime shows none.
   void AddTo(Snapshot& snapshot) const;
   // Answers requests that were not read in time.
   void Expire(absl::Duration now, Effects& effects);
-  // When Expire has something to do; infinite if never.
+  // The time at which Expire has work; infinite: never.
   absl::Duration NextWake() const;
 
  private:
@@ -56,10 +56,10 @@ class ModuleTexts {
   int64_t last_fetch_ = 0;
   absl::Duration next_fetch_at_ = -absl::InfiniteDuration();
   absl::Duration next_look_at_ = -absl::InfiniteDuration();
-  std::string unavailable_;                   // as logged
+  std::string unavailable_;                   // the reason that was logged last
   std::optional<absl::Duration> looked_for_;  // the start of the process at the last look
   std::optional<absl::Duration> looking_;     // since when a list with programs is awaited
-  std::vector<DumpedProgram> compiled_;       // by that process
+  std::vector<DumpedProgram> compiled_;       // by the process of the last look
 };
 
 }  // namespace rapideye::agent

@@ -65,7 +65,7 @@ TEST_F(ModuleTextsTest, WhatIsReadIsSent) {
   ASSERT_THAT(Replies(), SizeIs(1));
   EXPECT_EQ(Replies()[0].collection, 7);
   EXPECT_EQ(Replies()[0].text->dump, "module_1.jit_f.txt");
-  // Nobody waits for it any more.
+  // The request has been answered: a second text for it is dropped.
   texts.Fetched(Read(fetches[0].fetch), effects_);
   EXPECT_THAT(Replies(), SizeIs(1));
   EXPECT_EQ(texts.NextWake(), absl::InfiniteDuration());
@@ -98,7 +98,7 @@ TEST_F(ModuleTextsTest, AFloodOfRequestsReadsOnce) {
   now_ += kModuleTextSpacing;
   Ask(texts, 9);
   ASSERT_THAT(Taken<FetchModuleText>(), SizeIs(2));
-  // What was read for the first is not the answer to the last.
+  // The text that was read for the first request does not answer the last.
   texts.Fetched(Read(Taken<FetchModuleText>()[0].fetch), effects_);
   EXPECT_THAT(Replies(), SizeIs(1));
   texts.Fetched(Read(Taken<FetchModuleText>()[1].fetch), effects_);
@@ -167,7 +167,7 @@ TEST_F(DumpedProgramsTest, NameWhatASilentRuntimeDoesNot) {
   ASSERT_THAT(snapshot.programs, SizeIs(1));
   EXPECT_EQ(snapshot.programs[0].module, "jit_step");
   EXPECT_EQ(snapshot.programs[0].fingerprint, "cc");
-  // A runtime's word comes first.
+  // The runtime's own name of a program counts before that of a dump.
   snapshot.programs = {{"jit_f", "aa"}};
   texts_.AddTo(snapshot);
   EXPECT_THAT(snapshot.programs, SizeIs(1));

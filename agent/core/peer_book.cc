@@ -22,8 +22,8 @@ void PeerBook::Resolve(const WorkerId& self, absl::Duration now, SocketReading& 
   reading.strangers = std::move(strangers);
 }
 
-// An agent outlives jobs, and each brings addresses of its own: those that are long gone
-// make room.
+// An agent outlives jobs, and each job brings addresses of its own: the address that was not
+// seen for longest makes room.
 PeerBook::Entry* PeerBook::Find(const IpAddress& address, absl::Duration now) {
   auto found = entries_.find(address);
   if (found == entries_.end()) {
@@ -50,7 +50,7 @@ void PeerBook::Ask(absl::Duration now, Effects& effects) {
   for (auto& [address, entry] : entries_) {
     if (entry.ask_at > now) continue;
     question.addresses.push_back(address);
-    // Workers come one by one when a job starts; who is none of them stays so.
+    // Workers come one by one when a job starts; an address that stays unknown is of no worker.
     entry.ask_at = now + entry.spacing;
     entry.spacing = std::min(2 * entry.spacing, kLongestPeerSpacing);
     if (question.addresses.size() == wire::WhoIs::kMaxAddresses) break;
@@ -65,7 +65,7 @@ void PeerBook::Learn(const wire::Peers& peers) {
   for (const wire::PeerAddress& peer : peers.peers) {
     if (std::find(asked_.begin(), asked_.end(), peer.address) == asked_.end()) continue;
     const auto entry = entries_.find(peer.address);
-    if (entry == entries_.end()) continue;  // it has made room meanwhile
+    if (entry == entries_.end()) continue;  // the entry has made room meanwhile
     entry->second.worker = peer.worker;
     entry->second.spacing = kLongestPeerSpacing;
   }

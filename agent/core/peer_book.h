@@ -20,15 +20,15 @@ namespace rapideye::agent {
 // during a hang, and rarely, because addresses hardly ever move.
 class PeerBook {
  public:
-  // Moves those connections whose other end is known to be another worker's from the
-  // strangers to the sockets; the others are asked about by and by.
+  // Moves connections to known workers from the strangers to the sockets, and drops those to
+  // `self`; Ask requests the addresses of the remaining strangers.
   void Resolve(const WorkerId& self, absl::Duration now, SocketReading& reading);
 
   // Requests the addresses that are due; call while the stream is welcome.
   void Ask(absl::Duration now, Effects& effects);
   // Takes the workers behind requested addresses; ignores other addresses.
   void Learn(const wire::Peers& peers);
-  // The stream has ended: what was asked stays without an answer.
+  // The stream has ended: questions that are out stay without an answer.
   void Disconnected() { asked_.clear(); }
 
  private:
@@ -43,9 +43,9 @@ class PeerBook {
   Entry* Find(const IpAddress& address, absl::Duration now);
 
   std::map<IpAddress, Entry> entries_;
-  // The time of a reading that alone held as many addresses as there is room for.
+  // The time of the last reading that filled the whole book by itself.
   absl::Duration full_at_ = -absl::InfiniteDuration();
-  std::vector<IpAddress> asked_;  // and not answered yet
+  std::vector<IpAddress> asked_;  // requested, and not answered yet
   absl::Duration next_ask_ = -absl::InfiniteDuration();
 };
 

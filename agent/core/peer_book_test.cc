@@ -27,7 +27,7 @@ class PeerBookTest : public testing::Test {
     book_.Resolve(kSelf, now_, reading);
     return reading;
   }
-  // What is asked after so much time; empty: nothing.
+  // Addresses whose workers are asked for after so much time; empty: none.
   std::vector<IpAddress> Asked(absl::Duration after = absl::ZeroDuration()) {
     now_ += after;
     Effects effects;
@@ -91,7 +91,7 @@ TEST_F(PeerBookTest, ACoordinatorThatHasForgottenTakesNothingAway) {
   EXPECT_THAT(Asked(2 * kLongestPeerSpacing), ElementsAre(kPeer));
   book_.Learn({});
   EXPECT_THAT(Look({kPeer}).sockets, SizeIs(1));
-  // And one that knows better is heard.
+  // A coordinator that knows better is believed.
   EXPECT_THAT(Asked(2 * kLongestPeerSpacing), ElementsAre(kPeer));
   book_.Learn({{{kPeer, {2, 0}}}});
   EXPECT_EQ(Look({kPeer}).sockets.at(0).peer, (WorkerId{2, 0}));
@@ -113,7 +113,7 @@ TEST_F(PeerBookTest, AddressesThatAreGoneMakeRoom) {
   }
   Look(many);
   Look({kPeer});
-  EXPECT_THAT(Asked(), Not(Contains(kPeer)));  // all were seen in the same moment
+  EXPECT_THAT(Asked(), Not(Contains(kPeer)));  // all were seen at the same moment
   now_ += absl::Seconds(20);
   Look({kPeer});
   EXPECT_THAT(Asked(), Contains(kPeer));

@@ -30,8 +30,8 @@ class ProbeDuty {
 
  private:
   const bool allowed_;
-  int64_t last_ = 0;                 // request made
-  std::optional<int64_t> asked_by_;  // collection that the last one is for
+  int64_t last_ = 0;                 // number of the last MakeProbes
+  std::optional<int64_t> asked_by_;  // collection that requested the last probes
   // The prober is busy until then, or until the probes are made.
   absl::Duration busy_until_ = -absl::InfiniteDuration();
   absl::Duration next_at_ = -absl::InfiniteDuration();

@@ -95,7 +95,7 @@ TEST(ProbeDutyTest, OneAtATimeUnlessItsMakerIsLost) {
   effects.clear();
   duty.Request(RequestOf(9), kNow + kProbeTime + kLostProbeGrace, effects);
   ASSERT_THAT(Of<MakeProbes>(effects), SizeIs(1));
-  // What then comes after all is of the wrong request.
+  // The result of the lost probes comes after all, and bears the wrong request.
   const int64_t last = Of<MakeProbes>(effects)[0].request;
   effects.clear();
   duty.Made({last - 1, Reached()}, effects);

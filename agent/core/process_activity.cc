@@ -38,7 +38,7 @@ bool ActivityRhythm::ShowsWork(int64_t growth) {
   if (growth < floor_) return false;
   if (usual_.has_value() && growth < *usual_ / kActivityPart) {
     smaller_.push_back(growth);
-    // The job has gone over to something else: what it did while it started was more.
+    // The job has gone over to other work: it did more while it started.
     if (smaller_.size() < kSmallerWindows) return false;
     recent_ = std::exchange(smaller_, {});
   } else {

@@ -20,17 +20,17 @@ class ActivityRhythm {
   // A window in which the counter grows by less than `floor` never shows work.
   explicit ActivityRhythm(int64_t floor) : floor_(floor) {}
 
-  // Of any looks, in the order of time; a counter that fell starts anew. True if a window ended
-  // that shows work.
+  // Takes any looks, in the order of time; a counter that fell starts anew. True if a window has
+  // ended that shows work.
   bool Observe(int64_t counter, absl::Duration now);
-  // An incident lasts: the time since the last work is no measure of health.
+  // For use during an incident: the time since the last work is then no measure of health.
   void MeasureAnew() { healthy_since_advance_ = false; }
 
-  // Enough windows have shown work to know what is usual.
+  // True once enough windows have shown work to know the usual amount.
   bool Learnt() const { return usual_.has_value(); }
-  // When a window last showed work; absent: none has.
+  // The time of the last window that showed work; absent: none has.
   const std::optional<absl::Duration>& advanced_at() const { return advanced_at_; }
-  // The longest healthy time between two such windows; absent: no two have been.
+  // The longest healthy time between two windows with work; absent: none was measured.
   const std::optional<absl::Duration>& longest() const { return longest_; }
 
  private:
@@ -40,7 +40,7 @@ class ActivityRhythm {
   std::optional<int64_t> counter_;  // at the begin of the window
   absl::Duration begun_;
   std::vector<int64_t> recent_;   // growth of the last windows with work, oldest first
-  std::vector<int64_t> smaller_;  // since then, of windows above the floor with less than usual
+  std::vector<int64_t> smaller_;  // later windows above the floor with less than usual
   std::optional<int64_t> usual_;
   std::optional<absl::Duration> advanced_at_;
   std::optional<absl::Duration> longest_;
@@ -57,7 +57,7 @@ class ProcessActivity {
   void ObserveTraffic(int64_t bytes_moved, absl::Duration now);
   void MeasureAnew();
 
-  // How often work was seen of the signals that count.
+  // How many windows with work the signals that count have shown.
   int64_t advances() const { return advances_; }
   // For a heartbeat; absent while the process is not alive or no rhythm is known.
   std::optional<wire::ProcessActivity> Now(absl::Duration now) const;
@@ -69,7 +69,7 @@ class ProcessActivity {
   // Threads that only wake up to wait again use some ten milliseconds in five seconds.
   static constexpr int64_t kLeastCpuMs = 100;
 
-  std::optional<ProcessId> process_;  // that lives
+  std::optional<ProcessId> process_;  // the live process; absent: none
   ActivityRhythm traffic_{kLeastTraffic};
   ActivityRhythm io_{kLeastIo};
   ActivityRhythm cpu_{kLeastCpuMs};

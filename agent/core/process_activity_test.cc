@@ -53,7 +53,7 @@ TEST(ProcessActivity, HeartbeatsOfServicesAndALoopThatWaitsAreNoWork) {
   Worker worker;
   worker.Polls(20, 400'000, 450'000, 300);
   const int64_t advances = worker.activity.advances();
-  // As measured of a JAX job on Gloo that hangs; and a core that only polls.
+  // As measured of a JAX job on Gloo in a hang: a core polls without end.
   worker.Polls(12, 700, 32, 5'000);
   EXPECT_EQ(worker.Still(), 12 * kPoll);
   EXPECT_EQ(worker.activity.advances(), advances);
@@ -73,7 +73,7 @@ TEST(ProcessActivity, LearnsTheLongestGapOfHealthAndNotThatOfAHang) {
   worker.activity.MeasureAnew();
   worker.Poll(10'000'000, 0, 300);
   EXPECT_EQ(worker.activity.Now(worker.now)->longest, 6 * kPoll);
-  // Its twin: no incident.
+  // The same gap without an incident counts.
   worker.Polls(10, 500, 0, 300);
   worker.Poll(10'000'000, 0, 300);
   EXPECT_EQ(worker.activity.Now(worker.now)->longest, 11 * kPoll);
@@ -82,7 +82,7 @@ TEST(ProcessActivity, LearnsTheLongestGapOfHealthAndNotThatOfAHang) {
 TEST(ProcessActivity, AStartThatReadsFarMoreThanStepsDoDelaysTheRhythmOnly) {
   Worker worker;
   worker.Polls(kLearns, 0, 500'000'000, 5'000);
-  // Steps read little of it, two minutes long: that is usual from then on.
+  // Steps read far less than the start, for two minutes: that is usual from then on.
   worker.Polls(static_cast<int>(kSmallerWindows), 0, 50'000, 300);
   EXPECT_EQ(worker.Still(), absl::ZeroDuration());
   worker.Poll(0, 50'000, 300);

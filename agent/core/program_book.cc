@@ -36,7 +36,7 @@ std::optional<std::string> ModuleNames::Find(const std::string& fingerprint) con
 }
 
 void ProgramBook::Record(const Completion& completion) {
-  // A runtime that does not name its program: it cannot be compared.
+  // The runtime gives no fingerprint: the program cannot be compared with others.
   if (completion.fingerprint.empty()) return;
   auto it = std::find_if(programs_.begin(), programs_.end(), [&](const Program& program) {
     return program.fingerprint == completion.fingerprint;

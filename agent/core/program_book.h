@@ -35,13 +35,13 @@ class ModuleNames {
 // Programs of the present process incarnation, most recently completed last.
 class ProgramBook {
  public:
-  // A worker's launch is complete when it is on the core that is furthest.
+  // A program's launches on a worker are those of the core that has completed most.
   void Record(const Completion& completion);
   void Clear() { programs_.clear(); }
 
   // The longest launch of any program; absent while none was seen running.
   std::optional<absl::Duration> LongestLaunch() const;
-  // The most recent of them, most recent last.
+  // The statistics of the most recent programs, most recent last.
   std::vector<wire::ProgramStatistics> Statistics(const ModuleNames& modules) const;
 
  private:

@@ -8,8 +8,8 @@
 
 namespace rapideye::agent {
 
-// A reply that arrives after the deadline is worth nothing: some of the time
-// is left for the way.
+// A reply that arrives after the deadline is worthless: some of the time is left for the
+// way.
 absl::Duration ReplyBy(absl::Duration now, absl::Duration deadline) {
   deadline = std::clamp(deadline, kShortestDeadline, kLongestDeadline);
   return now + deadline - std::min(deadline / 4, absl::Milliseconds(500));

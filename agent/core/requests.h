@@ -19,9 +19,9 @@ namespace rapideye::agent {
 // When an answer has to be on its way so that it arrives within `deadline`.
 absl::Duration ReplyBy(absl::Duration now, absl::Duration deadline);
 
-// One collection and one request for HLO at a time: a new one takes the place
-// of the old. Whatever does not fit what is under way (a late Grant, a Cancel of
-// something unknown) changes nothing.
+// One collection and one request for HLO at a time: a new one replaces the old. A message
+// that fits nothing under way (a late Grant, a Cancel of an unknown collection) changes
+// nothing.
 class Requests {
  public:
   // Collections ------------------------------------------------------------
@@ -32,11 +32,11 @@ class Requests {
   void Grant(const wire::Grant& grant, Effects& effects);
   // True while the collection still waits for a sample.
   bool NeedsSample() const { return collection_.has_value() && !collection_->snapshot.has_value(); }
-  // True if that poll is fresh enough for it.
+  // True if that poll is fresh enough for the collection.
   bool NeedsPoll(int64_t poll) const { return NeedsSample() && poll > collection_->last_poll; }
-  // When the snapshot must be on its way, fresh or not. Only if NeedsSample.
+  // The time by which the snapshot must be sent, fresh or not. Only if NeedsSample.
   absl::Duration reply_by() const { return collection_->reply_by; }
-  // For the hashes of settings in it; empty: the coordinator gave none. Only if NeedsSample.
+  // Salt for hashes of settings in the snapshot; empty: none was given. Only if NeedsSample.
   const std::string& salt() const { return collection_->salt; }
   // Sends the snapshot, or keeps it until there is credit. Only if NeedsSample.
   void Deliver(Snapshot snapshot, absl::Duration now, Effects& effects);
@@ -45,14 +45,14 @@ class Requests {
   bool AwaitedSince(absl::Duration since) const {
     return asked_at_ + kCollectionLasts > since && delivered_at_ < since;
   }
-  // Sends what waits for credit without it, because there is no later.
+  // Sends a snapshot that waits for credit without it, because the agent is about to end.
   void HandOver(Effects& effects);
 
   // HLO --------------------------------------------------------------------
 
   void RequestHlo(const wire::HloRequest& request, absl::Duration now);
   bool NeedsHlo() const { return hlo_.has_value(); }
-  // When the reply must be on its way. Only if NeedsHlo.
+  // The time by which the reply must be sent. Only if NeedsHlo.
   absl::Duration hlo_reply_by() const { return hlo_->reply_by; }
   // Absent snapshot: `error` says why. Does nothing unless NeedsHlo.
   void ReplyHlo(std::optional<Snapshot> snapshot, std::string error, Effects& effects);
@@ -60,11 +60,11 @@ class Requests {
   // Both -------------------------------------------------------------------
 
   void Cancel(const wire::Cancel& cancel);
-  // The stream is over: the next one asks anew.
+  // Drops all requests when the stream is over: the next one asks anew.
   void Clear();
   // Drops a snapshot that never got credit.
   void Expire(absl::Duration now);
-  // When something here becomes due; infinite if never.
+  // The time at which a request here becomes due; infinite: never.
   absl::Duration NextWake() const;
 
  private:
@@ -90,28 +90,28 @@ class Requests {
 
 // Alarms must reach the coordinator before the next heartbeat.
 
-// One alarm of a kind in a while: a flood of lines is one alarm. What is raised
-// while there is no coordinator waits for it, but not for long; what was sent on a stream
-// that ended before the coordinator began to collect is sent again on the next one. So is
-// the end of a process until its digest is out: a coordinator that dies with its host may take
-// along what it had collected, and the agent goes with its process; another one sees a job that
-// stands by itself.
+// Sends one alarm of a kind in a while: a flood of lines is one alarm. An alarm that is raised
+// while there is no coordinator waits for it, but not for long; an alarm sent on a stream that
+// ended before the coordinator began to collect is sent again on the next stream. So is the alarm
+// about the end of a process until its digest is out: a coordinator that dies with its host may
+// take along what it had collected, and the agent ends with its process; another coordinator would
+// see a job that stands without a reason.
 class Alarms {
  public:
   void Raise(wire::AlarmKind kind, std::string text, absl::Duration now);
   // The alarms that wait and are not too old.
   std::vector<wire::Alarm> Waiting(absl::Duration now) const;
-  // Sends what waits. Call while the link is up.
+  // Sends the alarms that wait. Call while the link is up.
   void Send(absl::Duration now, Effects& effects);
 
-  // The coordinator collects: it has what was sent.
+  // The coordinator collects: it has received the alarms that were sent.
   void Collected();
-  // What it has collected is concluded.
+  // The coordinator has concluded the incident for which it collected the alarms.
   void Concluded() { sent_.clear(); }
   void StreamClosed();
-  // True if an alarm that was raised since then has still to be sent, or what came of it is
-  // not known. So it is of one that was raised shortly before: when the log's last lines raised
-  // one, the end of the process raises no second.
+  // True if an alarm raised since then has still to be sent, or its outcome is not known. The same
+  // holds for an alarm raised shortly before: when the log's last lines have raised an alarm, the
+  // end of the process raises no second one.
   bool Pending(absl::Duration since) const;
 
  private:
@@ -123,7 +123,7 @@ class Alarms {
 
   std::map<wire::AlarmKind, Raised> waiting_;
   std::map<wire::AlarmKind, Raised> sent_;
-  std::map<wire::AlarmKind, absl::Duration> last_;  // when each was last raised
+  std::map<wire::AlarmKind, absl::Duration> last_;  // when each kind was last raised
 };
 
 }  // namespace rapideye::agent

@@ -30,7 +30,7 @@ void IncidentMemory::Watching(const std::optional<std::string>& process) {
 
 namespace {
 
-// Of the training process that it is about.
+// The training process that the saved state is about.
 std::optional<std::string> ProcessOf(const SavedState& kept) {
   if (kept.snapshot.has_value() && kept.snapshot->incarnation.has_value()) {
     return kept.snapshot->incarnation;
@@ -116,7 +116,7 @@ void MergeCores(const Snapshot& then, int64_t by, Snapshot& snapshot) {
 void MergeLogs(const Snapshot& then, int64_t by, Snapshot& snapshot) {
   if (!snapshot.hang_report.has_value()) snapshot.hang_report = then.hang_report;
   for (const LogEvent& before : then.log_events) {
-    // The kernel's log can be read again, and only there are its lines known to be its own.
+    // The kernel's log can be read again, and only there are lines known to be the kernel's.
     if (before.source == LogSource::kKernelLog) continue;
     const auto same = std::find_if(snapshot.log_events.begin(), snapshot.log_events.end(),
                                    [&before](const LogEvent& event) {
@@ -147,7 +147,7 @@ RestoredState::RestoredState(std::optional<SavedState> kept, const wire::Hello& 
 void RestoredState::Expire(absl::Duration now) {
   if (!kept_.has_value()) return;
   const absl::Duration age = now - kept_->kept_at;
-  // Ahead of the clock: of another boot, whatever it says.
+  // A time ahead of the clock is of another boot.
   if (age < absl::ZeroDuration() || age > (process_seen_ ? kKeepStateFor : kKeepUnseenFor)) {
     kept_.reset();
   }

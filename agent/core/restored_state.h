@@ -23,8 +23,8 @@ class IncidentMemory {
  public:
   // The coordinator collects for this incident.
   void Collected(const std::string& incident, const std::optional<std::string>& process);
-  // Its digest is out. Of an incident that this agent did not collect for, that is
-  // remembered only if the worker stands still: it was away, and is part of it.
+  // The digest of the incident is out. If this agent did not collect for the incident, it is
+  // remembered only if the worker stands still: the worker is part of it, and its agent was away.
   void Concluded(const std::string& incident, bool stands_still,
                  const std::optional<std::string>& process);
   // A launch has completed.
@@ -48,7 +48,7 @@ struct SavedState {
   wire::Hello hello;
   // Its snapshot of a worker that stood still, HLO included.
   std::optional<Snapshot> snapshot;
-  // Raised, and not yet sent.
+  // Alarms that were raised and not yet sent.
   std::vector<wire::Alarm> alarms;
 
   // True if there is nothing worth keeping.
@@ -65,24 +65,24 @@ struct SavedState {
 // agent reads those again.
 class RestoredState {
  public:
-  // `hello` is of this agent. What is not of its worker and job is left aside.
+  // `hello` is of this agent. A state of another worker or job is left aside.
   RestoredState(std::optional<SavedState> kept, const wire::Hello& hello);
 
-  // Forgets what is older than it may be. Call before anything else.
+  // Forgets state that is older than it may be. Call before anything else.
   void Expire(absl::Duration now);
   // The samples, or the host, show this process; absent: none was seen so far.
   void Watching(const std::optional<std::string>& process);
-  // A launch has completed: what stood still does no more.
+  // A launch has completed: drops the state of a standstill that is over.
   void Progressed() { kept_.reset(); }
 
-  // The incident that it remembered.
+  // The incident that the earlier agent remembered.
   std::optional<wire::IncidentMemory> Incident() const;
   // The alarms not yet sent, once, and not before the process is seen: an alarm makes
   // the coordinator collect from all workers.
   std::vector<wire::Alarm> TakeAlarms(absl::Duration now);
-  // Adds what the worker showed then, as far as it can still be so: everything if
-  // its runtime shows nothing now, otherwise HLO and ages where it stands still at
-  // the same place; and what its logs said.
+  // Adds the evidence of the earlier agent that may still hold: all of it if the runtime shows
+  // nothing now, otherwise HLO and ages of sequencers that stand at the same position; and the
+  // lines of the logs.
   void Describe(Instant now, Snapshot& snapshot) const;
 
  private:

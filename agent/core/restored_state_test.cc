@@ -26,7 +26,7 @@ class IncidentMemoryTest : public testing::Test {
   void Collect(std::optional<std::string> incident) {
     script_.Receive(wire::Collect{1, true, absl::Seconds(2), std::move(incident)});
   }
-  // What the next Hello says.
+  // Returns the memory of incidents that the next Hello states.
   std::optional<wire::IncidentMemory> Told() {
     script_.Step(StreamClosed{script_.stream, absl::UnavailableError("gone")});
     const int connects = script_.connects;
@@ -46,7 +46,7 @@ TEST_F(IncidentMemoryTest, RemembersWhatItCollectedForAndWhetherItIsConcluded) {
   EXPECT_THAT(Told(), Optional(wire::IncidentMemory{kOne, false, Process()}));
   script_.Receive(wire::Concluded{kOne});
   EXPECT_THAT(Told(), Optional(wire::IncidentMemory{kOne, true, Process()}));
-  // Asked once more for the same: it stays concluded.
+  // A second request for the same incident leaves it concluded.
   Collect(kOne);
   EXPECT_THAT(Told(), Optional(wire::IncidentMemory{kOne, true, Process()}));
   Collect(kOther);
@@ -71,7 +71,7 @@ TEST_F(IncidentMemoryTest, ALaunchThatCompletesEndsIt) {
   EXPECT_EQ(Told(), std::nullopt);
 }
 
-// A coordinator that comes later learns its thresholds from these.
+// A coordinator that comes later learns its thresholds from these times.
 TEST_F(IncidentMemoryTest, WhatAHangTookIsNoMeasureOfLaunches) {
   const auto longest_of = [this](const std::string& program, bool concluded) {
     script_.reading = Serving({Running(0, program, 1, 5)});
@@ -83,7 +83,7 @@ TEST_F(IncidentMemoryTest, WhatAHangTookIsNoMeasureOfLaunches) {
     script_.Pass(absl::Seconds(6));
     return script_.Sent<wire::Heartbeat>().back().programs.back().longest.value();
   };
-  EXPECT_GE(longest_of("bb", /*concluded=*/false), absl::Minutes(10));  // it was looked at, only
+  EXPECT_GE(longest_of("bb", /*concluded=*/false), absl::Minutes(10));  // only looked at
   EXPECT_LE(longest_of("cc", /*concluded=*/true), absl::Seconds(20));
 }
 
@@ -93,7 +93,7 @@ TEST_F(IncidentMemoryTest, AnotherProcessEndsIt) {
   const RuntimeReading serving = script_.reading;
   script_.reading = NotServing(RuntimeState::kUnavailable, "connection refused");
   script_.Pass(absl::Seconds(6));
-  EXPECT_TRUE(Told().has_value());  // the process is gone; that is the hang's end, not its cure
+  EXPECT_TRUE(Told().has_value());  // the end of the process ends the hang, and cures nothing
   script_.reading = serving;
   script_.Pass(absl::Seconds(6));
   EXPECT_EQ(Told(), std::nullopt);
@@ -196,7 +196,7 @@ TEST(RestoredState, StandsInForARuntimeThatShowsNothing) {
   EXPECT_EQ(snapshot.log_events[0].age_ms, 10'500);
 }
 
-// The training process can write the file.
+// The training process can write the file of the saved state.
 TEST(RestoredState, LinesOfTheKernelAndErrorCountsAreNotRestored) {
   SavedState kept = Kept();
   LogEvent forged;
@@ -292,7 +292,7 @@ TEST(RestoredState, AlarmsAreToldOnceAndNotLate) {
   EXPECT_THAT(late.TakeAlarms(kThen + kKeepAlarmFor + absl::Seconds(1)), IsEmpty());
 }
 
-// An agent that hands over to the next one, as two cores.
+// Tests of an agent that hands over to the next one, as two cores.
 
 HostReading ProcessAlive() {
   HostReading host;
@@ -326,7 +326,7 @@ class Agent : public CoreScript {
   }
 };
 
-// Frozen in a launch since long, no coordinator there, the detailed sample taken.
+// State after a long freeze in a launch, the detailed sample taken; `welcome`: incident concluded.
 SavedState LeftByAnAgentThatSawAHang(bool welcome) {
   Agent script;
   if (welcome) {
@@ -364,7 +364,7 @@ TEST(AgentCoreKeeps, AnotherProcessInheritsNothing) {
   other.Of<ProcessReading>()->process->id = {18, 9};
   Agent next(kept, NotServing(RuntimeState::kTimedOut, "no answer"), other);
   EXPECT_THAT(next.Describe().cores, IsEmpty());
-  // And leaves nothing of it.
+  // The next agent leaves no state of that process either.
   ASSERT_FALSE(next.kept.empty());
   EXPECT_TRUE(next.kept.back().Empty());
 }

@@ -84,8 +84,8 @@ bool WorkerView::TrackLaunches(const RuntimeSample& sample, absl::Duration now) 
 }
 
 void WorkerView::TrackPause(absl::Duration now) {
-  // Host and runtime are not looked at in the same moment: what the loop says at
-  // either end of the pause counts.
+  // Host and runtime are not looked at in the same moment: the loop's announcement at either
+  // end of the pause counts.
   pause_announced_ = pause_announced_ || pause_announced_now_;
   if (!AnyInLaunch()) {
     if (!idle_since_.has_value()) idle_since_ = now;
@@ -136,7 +136,7 @@ void WorkerView::Describe(absl::Duration now, wire::Heartbeat& heartbeat) const 
   heartbeat.longest_unannounced_pause = longest_unannounced_pause_;
 }
 
-// One core's queue shows the order of programs; the fullest shows most of it.
+// The queue of a single core shows the order of programs; the fullest queue shows most of it.
 std::vector<wire::QueueEntry> WorkerView::LongestQueue() const {
   const CoreSample* fullest = nullptr;
   for (const CoreSample& core : last_sample_->cores) {

@@ -25,9 +25,9 @@ class WorkerView {
   // `prefix` begins the incarnations that this view gives to training processes.
   explicit WorkerView(std::string prefix);
 
-  // Samples in the order in which they were taken; a second one of the same
-  // moment, or none of something, is fine. True if this is another training
-  // process than before, of which nothing but module names is remembered.
+  // Takes samples in the order of time; two samples of one moment, and samples that lack
+  // parts, are fine. True if the sample is of another training process than before: then all
+  // but the names of modules is forgotten.
   bool Observe(const RuntimeSample& sample, absl::Duration now);
   // The runtime's port is closed: the next answer comes from another process, unless
   // the host shows that it is the same.
@@ -40,8 +40,8 @@ class WorkerView {
   void SetProcess(std::optional<ProcessId> process) { process_now_ = process; }
 
   void Learn(const HloDumpReading& dumps) { modules_.Learn(dumps.programs); }
-  // Whether the training loop announces that it launches nothing for a while: a pause
-  // in which it ever did so does not count for those that it does not announce.
+  // Sets whether the training loop announces that it launches nothing for a while: a pause with
+  // such an announcement at any time does not count among the unannounced pauses.
   void SetPauseAnnounced(bool announced) { pause_announced_now_ = announced; }
 
   const std::optional<RuntimeSample>& last_sample() const { return last_sample_; }
@@ -50,16 +50,16 @@ class WorkerView {
   const ModuleNames& modules() const { return modules_; }
   // Absent until a runtime has answered.
   const std::optional<std::string>& incarnation() const { return incarnation_; }
-  // When a launch last completed on this core; null for a core never seen.
+  // The time when a launch last completed on this core; absent for a core never seen.
   std::optional<absl::Duration> LastCompletion(int32_t core_id) const;
 
   bool AnyInLaunch() const;
   // A launch was on a core at some time of this incarnation.
   bool EverLaunched() const { return ever_launched_; }
-  // When a launch last completed, on any core; absent if none did in this
+  // The time when a launch last completed, on any core; absent if none did in this
   // incarnation.
   const std::optional<absl::Duration>& last_completion() const { return last_completion_; }
-  // When a launch last completed or began, on any core. Meaningless before the
+  // The time when a launch last completed or began, on any core. Without a meaning before the
   // first sample.
   absl::Duration last_progress() const { return last_progress_; }
 
@@ -78,8 +78,8 @@ class WorkerView {
   std::string prefix_;
   int64_t processes_ = 0;  // training processes seen so far
   std::optional<std::string> incarnation_;
-  std::optional<ProcessId> process_;      // that the samples so far are of
-  std::optional<ProcessId> process_now_;  // that the next one is of
+  std::optional<ProcessId> process_;      // the process of the samples so far
+  std::optional<ProcessId> process_now_;  // the process of the next sample
   bool runtime_gone_ = false;
 
   std::optional<RuntimeSample> last_sample_;

@@ -19,12 +19,12 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 SteadyClock::time_point ToSteady(absl::Duration monotonic) {
-  // An hour is as good as for ever, and no clock overflows.
+  // Waking once an hour costs nothing, and no clock overflows.
   const absl::Duration wake = std::min(monotonic, MonotonicTime() + absl::Hours(1));
   return SteadyClock::time_point(absl::ToChronoNanoseconds(wake));
 }
 
-// The core's settings, with what the shell has for it.
+// Completes the core's settings with those that the shell has for it.
 AgentSettings Complete(AgentOptions& options) {
   AgentSettings settings = std::move(options.core);
   settings.watches_host = true;
@@ -70,7 +70,7 @@ void Agent::Run() {
     CarryOut(core_.Step(event, CurrentInstant()));
     last_words_.Note(core_.MayEnd());
     if (const auto* received = std::get_if<MessageReceived>(&event)) {
-      // From the first message on it does what it is going to do for days.
+      // From the first message on the agent does the work that it will do for days.
       if (!std::exchange(settled_, true)) ForgetStartUp();
       coordinator_.ReadNext(received->stream);
     }

@@ -46,11 +46,11 @@ class Agent {
   // Works until Stop, on the calling thread. Neither a runtime nor a
   // coordinator can make it end or wait.
   void Run();
-  // Makes Run return within a few seconds, once what was promised to the
-  // coordinator is on its way. Any thread, any number of times.
+  // Makes Run return within a few seconds, once the replies promised to the coordinator are on
+  // their way. Any thread, any number of times.
   void Stop();
 
-  // Recognises lines of the training logs by these from now on. Any thread.
+  // Recognises lines of the training logs by this table from now on. Any thread.
   void Use(logs::SignatureTable signatures) { logs_.Use(std::move(signatures)); }
 
   // For the page of metrics. Any thread.

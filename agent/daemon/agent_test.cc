@@ -242,7 +242,7 @@ TEST_F(AgentTest, SkipsMessagesOfANewerProtocol) {
   EXPECT_TRUE(coordinator_.Await([](const AgentMessage& m) { return m.has_snapshot(); }));
 }
 
-// Both daemons speak one version back (every other test here) and one forward.
+// Daemons of both kinds speak one version back (every other test here) and one forward.
 TEST_F(AgentTest, UnderstandsACoordinatorOfTheNextProtocol) {
   Start();
   const auto hello = coordinator_.Await([](const AgentMessage& m) { return m.has_hello(); });

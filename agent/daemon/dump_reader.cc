@@ -19,7 +19,7 @@ ModuleTextFetched Read(const std::string& directory, const FetchModuleText& fetc
   return {fetch.fetch, *std::move(text), ""};
 }
 
-// Of the jobs that wait, the latest of each.
+// Kinds of jobs; of each kind only the latest job waits.
 enum Kind { kFetch, kList };
 
 }  // namespace

@@ -25,7 +25,7 @@ class DumpReader {
   DumpReader(const DumpReader&) = delete;
   DumpReader& operator=(const DumpReader&) = delete;
 
-  // Return at once. What has not begun gives way to a newer one of its kind.
+  // Return at once. A request that has not begun gives way to a newer one of its kind.
   void Start(const FetchModuleText& fetch);
   void Start(const ListDumps& list);
 

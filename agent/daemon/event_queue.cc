@@ -11,14 +11,14 @@ EventQueue::EventQueue(size_t capacity) : capacity_(capacity) {}
 void EventQueue::Push(Event event) {
   {
     const MutexLock lock(mutex_);
-    // Shutting down is never too much.
+    // A request to shut down is taken even if the queue is full.
     if (events_.size() >= capacity_ && !std::holds_alternative<ShutdownRequested>(event)) {
       ++dropped_;
       return;
     }
     events_.push_back(std::move(event));
   }
-  // Notified under the lock, the thread would wake twice.
+  // Notified only after the lock is free: under it the thread would wake twice.
   not_empty_.NotifyOne();
 }
 

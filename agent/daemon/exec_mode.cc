@@ -90,7 +90,7 @@ void AwaitEnd(const CommandWatch& command, const Agent& agent, program::StopSign
              (ready > 0 && waiting[0].revents == 0 && waiting[2].revents == 0));
     return ready > 0 && waiting[0].revents != 0;
   };
-  // One that is not there any more has ended.
+  // A command whose process is not there any more has ended.
   const int process = static_cast<int>(syscall(SYS_pidfd_open, command.pid, 0));
   if (process >= 0) {
     waiting[2].fd = process;

@@ -14,14 +14,14 @@ namespace rapideye::agent {
 class Agent;
 
 // Opens the file `name` for the agent's own log as the flags say, in a directory and a file that
-// no other user controls; where that cannot be done, says why on standard error, and returns
-// that: an agent that cannot complain is worse than lines of it among those of the command.
+// no other user controls. If that fails, says why on standard error, and returns standard error:
+// lines of the agent among those of the command are better than an agent without a log.
 int OpenLog(const Flags& flags, const std::string& name);
 
 // Lets standard output and error go to this descriptor.
 void LogTo(int log);
 
-// Sets what the agent's sources need to know of the command.
+// Tells the agent's sources the facts of the command that they need.
 void LetSourcesKnow(const CommandWatch& command, Flags& flags);
 
 // Waits until the agent gets a signal to stop (a SIGHUP is handled meanwhile), or the command has

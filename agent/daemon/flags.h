@@ -47,7 +47,7 @@ struct Flags {
 // Adds the flags; each can be set in the environment (proto/common/flags/command_line.h).
 void AddFlags(CLI::App& app, Flags& flags);
 
-// Checks what the parser cannot: INVALID_ARGUMENT names the flag and its valid values.
+// Makes the checks that the parser cannot: INVALID_ARGUMENT names the flag and its valid values.
 // Fills in the settings that follow from several flags.
 absl::Status Check(Flags& flags);
 

@@ -18,7 +18,7 @@ struct FetchersOf<SourceList<Source...>> {
   std::tuple<std::unique_ptr<Fetcher<typename Source::Reading>>...> all;
 };
 
-// Those of the registry, read one after the other. Not synchronised: one thread at a
+// Reads the sources of the registry one after the other. Not synchronised: one thread at a
 // time.
 class HostSources {
  public:
@@ -26,7 +26,7 @@ class HostSources {
   HostSources(const HostSources&) = delete;
   HostSources& operator=(const HostSources&) = delete;
 
-  // Blocks for what a look costs: each source keeps its own deadline.
+  // Blocks for as long as the look takes: each source keeps its own deadline.
   HostReading Read(HostLook look);
   // Readable once the training process ends; -1: there is none.
   int exit_descriptor() const;

@@ -30,7 +30,7 @@ class HostWatcher {
 
  private:
   void Run();
-  // Waits for a poll to begin or for the process to end, whose number is 0;
+  // Waits for a poll to begin, or for the end of the process, which gives a poll of number 0;
   // absent: the watcher is to end.
   std::optional<Poll> Await();
   void WakeUp() const;

@@ -4,8 +4,8 @@
 
 namespace rapideye::agent {
 
-// Carries AgentCore::MayEnd from the thread that owns the core to the one that waits for
-// the end. A process that takes the place of the one that ended takes it back.
+// Carries AgentCore::MayEnd from the thread that owns the core to the thread that waits for
+// the end. A new process in the place of the ended one revokes it.
 class LastWords {
  public:
   LastWords();

@@ -43,7 +43,7 @@ struct LogWatcher::Shared {
     return std::exchange(signatures, std::nullopt);
   }
 
-  // Until the next look is due, or there is news. False: there is none.
+  // Waits until the next look is due or there is news. False: the watcher is to stop.
   bool Pause() const {
     // A descriptor of -1 is passed over.
     std::array<pollfd, 3> waiting = {
@@ -66,7 +66,7 @@ struct LogWatcher::Shared {
 
   const int stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   const int wake;
-  LogFollower follower;  // the thread's alone, as the next
+  LogFollower follower;  // the thread's alone, as is the next member
   absl::Duration looked_at;
   ClosableSink<LogsRead> sink;
   std::promise<void> looked;  // for the first time

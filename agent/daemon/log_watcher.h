@@ -26,7 +26,7 @@ class LogWatcher {
   LogWatcher(const LogWatcher&) = delete;
   LogWatcher& operator=(const LogWatcher&) = delete;
 
-  // Recognises lines by these from the next look on. Any thread.
+  // Recognises lines by this table from the next look on. Any thread.
   void Use(logs::SignatureTable signatures);
 
  private:

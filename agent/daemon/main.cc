@@ -51,7 +51,7 @@ extern char** environ;
 namespace rapideye::agent {
 namespace {
 
-// Between two looks at when the own certificate ends, which is said a week before.
+// Time between two looks at the expiry of the own certificate, which is logged a week before.
 constexpr absl::Duration kCertificateInterval = absl::Hours(1);
 
 Environment ReadEnvironment() {
@@ -110,7 +110,7 @@ HostOptions Host(const Flags& flags, const Identity& identity) {
     const char* value = std::getenv(name);
     return std::string(value != nullptr ? value : "");
   };
-  // As Google's own libraries are told of another one.
+  // Google's own libraries learn of another metadata server by the same variable.
   const std::string metadata = variable("GCE_METADATA_HOST");
   if (!metadata.empty()) host.platform.metadata_server = metadata;
   const std::string api = variable("KUBERNETES_SERVICE_HOST");
@@ -180,12 +180,12 @@ void Reload(const Flags& flags, Agent& agent) {
 
 using Credentials = std::shared_ptr<grpc::ChannelCredentials>;
 
-// `command`: what the agent itself has started; nullptr: nothing.
+// `command`: the command that the agent itself has started; nullptr: none.
 int Watch(const Flags& flags, const Identity& identity, Credentials credentials,
           const CommandWatch* command) {
   // The training process may be of the same user, and is not to read the key.
   KeepMemoryPrivate();
-  // In the agent's own process: the command keeps the limit that it was given.
+  // Only in the agent's own process: the command keeps the limit that it was given.
   program::RaiseDescriptorLimit();
   absl::StatusOr<program::StopSignals> signals = program::StopSignals::Catch();
   if (!signals.ok()) {
@@ -245,7 +245,7 @@ absl::StatusOr<Credentials> CredentialsOf(const Flags& flags,
   return transport::MakeChannelCredentials(flags.credentials, identity->coordinator);
 }
 
-// In a process of its own beside the command: whatever is looked at here may be wrong, or block.
+// Runs in a process of its own beside the command: the settings may be wrong, and a look may block.
 int WatchBeside(Flags& flags, const std::string& wrong_arguments, const CommandWatch& command) {
   absl::Status problem =
       wrong_arguments.empty() ? Check(flags) : absl::InvalidArgumentError(wrong_arguments);
@@ -268,14 +268,14 @@ int WatchBeside(Flags& flags, const std::string& wrong_arguments, const CommandW
 
 // Runs the command, and the agent beside it. An agent that cannot work is no reason for a job not
 // to run, and nothing of its settings is looked at before the command runs. `wrong_arguments`:
-// what the parser says against the agent's own.
+// the parser's complaint about the agent's own arguments.
 int Supervise(Flags& flags, const std::string& wrong_arguments) {
   ExecOptions options;
   options.command = flags.command;
   options.agent = [&](const CommandWatch& command) {
     return WatchBeside(flags, wrong_arguments, command);
   };
-  // Of the supervisor's own lines: it need not know which worker this is.
+  // The log of the supervisor's own lines: the supervisor need not know which worker this is.
   options.open_log = [&] { return OpenLog(flags, "exec.log"); };
   return Exec(options);
 }
@@ -290,7 +290,7 @@ int Main(int argc, char** argv) {
   if (const std::optional<int> exit_code = program::Parse(app, argc, argv, problem)) {
     if (*exit_code == program::kExitOk) return *exit_code;  // --help, --version
     flags.command = FindCommand(std::vector<std::string>(argv + 1, argv + argc));
-    // Flags that were parsed before the wrong one are half of what was meant.
+    // Flags that were parsed before the wrong flag are half of what the user meant.
     flags.exec_log = "stderr";
     if (!flags.command.empty()) return Supervise(flags, problem);
     std::fputs(problem.c_str(), stderr);

@@ -34,7 +34,7 @@ absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions
   InstructionReader instructions(hlo_dump_dir);
   const absl::Time started = absl::Now();
   const auto moment = [started] { return Instant{absl::Now() - started, absl::Now()}; };
-  // What a source has to say of itself belongs to what this host would say.
+  // Warnings of a source go to the log: they are part of what an agent here would report.
   const auto step = [&](const Event& event) {
     for (const Effect& effect : core.Step(event, moment())) {
       if (const auto* log = std::get_if<Log>(&effect)) {
@@ -59,7 +59,7 @@ absl::StatusOr<std::string> SampleOnce(AgentSettings settings, const HostOptions
     DumpFingerprints none;
     step(DumpsListed{ListHloDumps(hlo_dump_dir, {.fingerprints = true}, kHloDumpDeadline, none)});
   }
-  // Last: what a first sample shows is progress, which ends a declared hang.
+  // The log comes last: a first sample counts as progress, which ends a declared hang.
   step(LogsRead{follower.Read(absl::ZeroDuration())});
   v1::Snapshot snapshot = wire::SnapshotToWire(core.Describe(moment()));
   RedactMessage(redactor, snapshot);

@@ -18,7 +18,7 @@ bool IsIdentity(const google::protobuf::FieldDescriptor& field) {
     case v1::Check::HARDWARE:
     case v1::Check::JOB:
     case v1::Check::INCARNATION:
-      // A log names the hosts of others.
+      // The host of a peer in a log line is text of the log, not this worker's identity.
       return field.name() != "peer_host";
     default:
       return false;

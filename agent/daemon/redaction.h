@@ -1,4 +1,4 @@
-// RedactMessage blots secrets out of what is about to leave the host.
+// RedactMessage removes secrets from a message that is about to leave the host.
 #ifndef RAPIDEYE_AGENT_DAEMON_REDACTION_H_
 #define RAPIDEYE_AGENT_DAEMON_REDACTION_H_
 
@@ -8,8 +8,8 @@
 
 namespace rapideye::agent {
 
-// In every text of the message, whatever source it is from. The names of this worker and its
-// machine stay: the coordinator knows it by them. Fields of bytes stay, too: addresses, and the
+// Redacts every text of the message, from any source. The names of this worker and its machine
+// stay: the coordinator knows the worker by them. Fields of bytes stay, too: addresses, and the
 // texts of programs as XLA dumped them.
 void RedactMessage(const secrets::Redactor& redactor, google::protobuf::Message& message);
 

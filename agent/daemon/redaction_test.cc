@@ -39,7 +39,7 @@ std::vector<v1::AgentMessage> Messages(const std::string& text) {
   return messages;
 }
 
-// Where the text still stands in what is sent.
+// Returns the fields of the sent messages in which the text still stands.
 std::set<std::string> FieldsWith(const std::string& text, const secrets::Redactor& redactor) {
   std::set<std::string> fields;
   for (v1::AgentMessage& message : Messages(text)) {

@@ -90,7 +90,7 @@ TEST(RuntimeClientTest, AHangingRuntime) {
 TEST(RuntimeClientTest, AStoppedProcessTimesOutEveryTime) {
   const DeafSocket socket;
   RuntimeClient client(socket.address());
-  // Also after the time in which gRPC gives up other attempts to connect.
+  // The same holds after the time in which gRPC gives up other attempts to connect.
   const absl::Duration patience = absl::Milliseconds(transport::kMaxReconnectMs) + kShort;
   EXPECT_EQ(ReadRuntime(client, false, patience).health.state, RuntimeState::kTimedOut);
   EXPECT_EQ(ReadRuntime(client, false, kShort).health.state, RuntimeState::kTimedOut);
@@ -122,7 +122,7 @@ TEST(RuntimeClientTest, ARuntimeThatTalksTooMuch) {
     EXPECT_EQ(reading.health.state, RuntimeState::kServing);
     EXPECT_THAT(reading.health.detail, Optional(HasSubstr("too large")));
   }
-  // With HLO it may be as large as a message may.
+  // An answer with HLO may be as large as a message may.
   auto response = OneCore();
   response.mutable_core_states()->at(0).add_sequencer_info()->set_hlo_location(
       std::string(kMaxStatusBytes, 'x'));

@@ -73,7 +73,7 @@ absl::Status Failed(const char* what, const std::string& path) {
   return absl::ErrnoToStatus(errno, absl::StrCat(what, " ", path));
 }
 
-// Part of a file's name, whatever the job is called.
+// Part of a file's name, for any name of a job.
 std::string SafeName(const std::string& name) {
   constexpr size_t kLongest = 64;
   std::string safe = name.substr(0, kLongest);

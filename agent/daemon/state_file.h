@@ -40,7 +40,7 @@ class StateFile {
 
   const std::string& path() const { return path_; }
 
-  // Absent if there is no file, or none for this boot. INVALID_ARGUMENT names the
+  // The state; absent if there is no file, or none for this boot. INVALID_ARGUMENT names the
   // problem of a file, PERMISSION_DENIED who else may have written it.
   absl::StatusOr<std::optional<SavedState>> Load() const;
   // Replaces the file as a whole, synced; or removes it if there is nothing to keep.

@@ -11,7 +11,7 @@
 
 namespace rapideye::agent {
 
-// Of the thread alone.
+// State that only the thread uses.
 struct StateKeeper::Writer {
   const StateFile file;
   bool failed = false;

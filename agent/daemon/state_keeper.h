@@ -27,7 +27,7 @@ class StateKeeper {
   // line in the log that says why.
   static std::optional<SavedState> Load(const StateFile& file);
 
-  // Takes the place of a state that waits.
+  // Writes this state; it replaces one that still waits.
   void Keep(SavedState state);
 
  private:

@@ -22,7 +22,7 @@
 
 namespace rapideye::agent {
 
-// One stream. Keeps itself alive from Start until gRPC is done with it.
+// One stream. The object keeps itself alive from Start until gRPC is done with it.
 class StreamClient::Stream {
  public:
   Stream(int64_t number, const std::shared_ptr<grpc::Channel>& channel, Sink sink)
@@ -56,7 +56,7 @@ class StreamClient::Stream {
     const MutexLock lock(mutex_);
     if (ended_ || closing_) return;
     closing_ = true;
-    // The end of the stream is seen by reading.
+    // Only a read shows the end of the stream.
     Read();
     WriteNext();
   }
@@ -67,7 +67,7 @@ class StreamClient::Stream {
     Fail(absl::CancelledError("the agent gave the stream up"));
   }
 
-  // False: still there after `patience`.
+  // False: the stream is still there after `patience`.
   bool AwaitDone(absl::Duration patience) {
     const absl::Duration deadline = MonotonicTime() + patience;
     const MutexLock lock(mutex_);
@@ -111,7 +111,7 @@ class StreamClient::Stream {
         End();
         return;
       }
-      // What is of a newer protocol, or comes too late, is not for us.
+      // A message of a newer protocol, or one that comes too late, is not for this agent.
       if (closing_ || absl::IsUnimplemented(message.status())) {
         Read();
         return;
@@ -129,7 +129,7 @@ class StreamClient::Stream {
     {
       const MutexLock lock(mutex_);
       writing_ = false;
-      // The reason comes with the end of the stream.
+      // The reason of a failed write comes with the end of the stream.
       if (ok && !ended_) WriteNext();
       if (!finished_) return;
     }
@@ -145,9 +145,9 @@ class StreamClient::Stream {
     Conclude();
   }
 
-  // gRPC holds nothing of this any more.
+  // gRPC no longer holds a pointer to this stream.
   void Conclude() {
-    std::shared_ptr<Stream> self;  // goes after the lock
+    std::shared_ptr<Stream> self;  // destroyed after the lock is released
     MutexLock lock(mutex_);
     absl::Status result(static_cast<absl::StatusCode>(status_.error_code()),
                         status_.error_message());
@@ -183,14 +183,14 @@ class StreamClient::Stream {
     }
   }
 
-  // One read at a time, too.
+  // One read at a time, for the same reason.
   void Read() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (reading_ || ended_) return;
     reading_ = true;
     call_->Read(&incoming_, &read_);
   }
 
-  // Cuts the stream; the core gets `why`, if the stream was not over before.
+  // Cuts the stream; the core gets `why`, unless the stream was over before.
   void Fail(absl::Status why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (ended_) return;
     failure_ = std::move(why);
@@ -198,7 +198,7 @@ class StreamClient::Stream {
     End();
   }
 
-  // Nothing is begun after this but to ask how it ended, once no read is under way.
+  // After this the stream only asks gRPC how it ended, once no read is under way.
   void End() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     ended_ = true;
     outgoing_.clear();
@@ -225,7 +225,7 @@ class StreamClient::Stream {
   std::deque<v1::AgentMessage> outgoing_ ABSL_GUARDED_BY(mutex_);
   v1::AgentMessage current_ ABSL_GUARDED_BY(mutex_);
   std::optional<absl::Status> failure_ ABSL_GUARDED_BY(mutex_);
-  bool reading_ ABSL_GUARDED_BY(mutex_) = true;  // or not started yet, as the next
+  bool reading_ ABSL_GUARDED_BY(mutex_) = true;  // or not started yet, like the next
   bool writing_ ABSL_GUARDED_BY(mutex_) = true;
   bool closing_ ABSL_GUARDED_BY(mutex_) = false;
   bool writes_done_ ABSL_GUARDED_BY(mutex_) = false;

@@ -25,7 +25,7 @@ class StreamClient {
  public:
   using Sink = std::function<void(Event)>;
 
-  // Whatever is sent is redacted.
+  // Redacts every message before it is sent.
   StreamClient(std::string address, std::shared_ptr<grpc::ChannelCredentials> credentials,
                secrets::Redactor redactor, Sink sink);
   // Cuts a stream that is still there, and waits until gRPC is done with it.

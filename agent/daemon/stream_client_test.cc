@@ -81,7 +81,7 @@ TEST_F(StreamClientTest, WhatWasSentBeforeItIsClosedArrives) {
   EXPECT_TRUE(closed.status.ok()) << closed.status;
 }
 
-// Of all arenas; 0 where a sanitizer has replaced them.
+// Bytes in use in all arenas; 0 where a sanitizer has replaced malloc.
 size_t HeapInUse() { return mallinfo2().uordblks; }
 
 TEST_F(StreamClientTest, StreamsThatAreGoneLeaveNothingBehind) {

@@ -8,8 +8,8 @@
 namespace rapideye::agent {
 
 // The command of `[FLAGS] exec [--] COMMAND [ARGUMENT...]`, whatever the flags are; empty if
-// there is none. `arguments`: without the program's own name. A `--` before the
-// command is not its own.
+// there is none. `arguments`: without the program's own name. A `--` in front of the
+// command is not part of it.
 std::vector<std::string> FindCommand(const std::vector<std::string>& arguments);
 
 }  // namespace rapideye::agent

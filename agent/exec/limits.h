@@ -9,9 +9,9 @@
 
 namespace rapideye::agent {
 
-// One output's ring holds kOutputRingBytes for the agent and is filled by pieces (a pipe holds
-// as much as one). The agent is woken at the third bound: that leaves it 150 ms at 20 MB/s,
-// on a host whose cores are all busy.
+// The ring of one output holds kOutputRingBytes for the agent and is filled by pieces (a pipe holds
+// as much as one piece). The third bound wakes the agent: 150 ms are left to it at 20 MB/s, on a
+// host whose cores are all busy.
 inline constexpr size_t kOutputRingBytes = 4 * 1024 * 1024;
 inline constexpr size_t kOutputPieceBytes = 64 * 1024;
 inline constexpr size_t kOutputWakeBytes = 1024 * 1024;
@@ -22,15 +22,15 @@ inline constexpr absl::Duration kSlowestRestart = absl::Minutes(1);
 // After the command's end, output that others still hold open is passed on for as long
 // as it moves.
 inline constexpr absl::Duration kDrainPatience = absl::Seconds(5);
-// A bad end is looked at by all: how long the agent stays until a coordinator has learnt of
-// it and collected, and how long if the command was told to end, since whoever did so waits.
+// Time for which the agent stays after the command's end, until a coordinator has learnt of it and
+// collected; and a shorter time if the command was told to end: the sender of the signal waits.
 inline constexpr absl::Duration kLastWordsFor = absl::Seconds(5);
 inline constexpr absl::Duration kLastWordsIfTold = absl::Seconds(2);
-// A larger log of the agent, found at its start, is renamed.
+// A log of the agent that is larger than this at its start is renamed.
 inline constexpr int64_t kMaxExecLogBytes = 16 * 1024 * 1024;
-// A line that nobody reads within this time is lost.
+// A line without a reader within this time is lost.
 inline constexpr int kSaySeconds = 5;
-// Then it may take this much longer to end before it is killed.
+// After that time the agent may take this much longer to end before it is killed.
 inline constexpr absl::Duration kAgentEndGrace = absl::Seconds(2);
 
 }  // namespace rapideye::agent

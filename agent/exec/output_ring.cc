@@ -29,7 +29,7 @@ absl::StatusOr<std::unique_ptr<OutputRing>> OutputRing::Create() {
     return absl::ResourceExhaustedError(
         absl::StrCat("no memory for the command's output: ", std::strerror(errno)));
   }
-  // Zero is how it comes, and where each position begins.
+  // The kernel gives zeroed memory, and every position begins at zero.
   return std::unique_ptr<OutputRing>(new OutputRing(static_cast<Shared*>(memory)));
 }
 
@@ -70,10 +70,10 @@ OutputRing::Portion OutputRing::Read(absl::Span<char> to) {
   Portion portion;
   const uint64_t taken = shared_->taken.load(std::memory_order_acquire);
   const uint64_t begin = shared_->read.load(std::memory_order_relaxed);
-  // Older bytes the next piece may be overwriting.
+  // Bytes older than this may be overwritten by the next piece at this moment.
   constexpr uint64_t kSafe = kOutputRingBytes - kOutputPieceBytes;
   uint64_t at = begin;
-  // Not to the oldest that is left: that would be gone before it is copied.
+  // Skips past the oldest byte that is left: the writer would overwrite it before it is copied.
   if (taken - at > kSafe) at = taken - kSafe / 2;
   while (at < taken && portion.size < to.size()) {
     const size_t place = at % kOutputRingBytes;
@@ -84,7 +84,7 @@ OutputRing::Portion OutputRing::Read(absl::Span<char> to) {
     at += size;
   }
   std::atomic_thread_fence(std::memory_order_acquire);
-  // Overwritten while they were copied: none of these can be trusted.
+  // The bytes were overwritten while they were copied: none of them can be trusted.
   if (shared_->taken.load(std::memory_order_relaxed) - (at - portion.size) > kSafe) {
     portion.size = 0;
     at = taken;

@@ -30,7 +30,7 @@ class OutputRing {
 
   // The relay ---------------------------------------------------------------
 
-  // The space for the next bytes; its old bytes are lost from now on. Only when
+  // The space for the next bytes; its old bytes are lost from now on. Call only when
   // Unwritten is empty.
   absl::Span<char> Space();
   // Adds `size` bytes that were written to Space(). True: much waits, wake the reader.
@@ -41,7 +41,7 @@ class OutputRing {
 
   // Any process -------------------------------------------------------------
 
-  // All that has come was passed on.
+  // True if all bytes that came were passed on.
   bool Drained() const;
   // Bytes that were passed on, since the beginning.
   uint64_t written() const;
@@ -50,7 +50,7 @@ class OutputRing {
 
   struct Portion {
     size_t size = 0;       // copied; 0: nothing is left
-    uint64_t skipped = 0;  // before these, which the reader was too slow for
+    uint64_t skipped = 0;  // bytes before these, lost to a reader that was too slow
   };
   Portion Read(absl::Span<char> to);
 

@@ -14,7 +14,7 @@ namespace {
 
 class OutputRingTest : public testing::Test {
  protected:
-  // As the relay does it; true: the reader is to be woken.
+  // Writes as the relay does; true: the reader must be woken.
   bool Take(absl::string_view bytes) {
     bool wake = false;
     while (!bytes.empty()) {

@@ -16,7 +16,7 @@
 namespace rapideye::agent {
 namespace {
 
-// Another process with this end open may have made it non-blocking. True: try again.
+// Waits if another process has made this end non-blocking. True: try again.
 bool AwaitAfter(int error, int descriptor, short events) {
   if (error == EINTR) return true;
   if (error != EAGAIN) return false;
@@ -25,7 +25,7 @@ bool AwaitAfter(int error, int descriptor, short events) {
   return true;
 }
 
-// False: it cannot be written.
+// False: the output cannot be written.
 bool PassOn(int to, OutputRing& ring) {
   for (absl::string_view rest = ring.Unwritten(); !rest.empty(); rest = ring.Unwritten()) {
     const ssize_t n = write(to, rest.data(), rest.size());
@@ -57,7 +57,7 @@ Relay::Relay(std::shared_ptr<RelayedOutput> output) : output_(std::move(output))
   worker_.Post([relayed = output_] {
     prctl(PR_SET_NAME, "relay");
     CopyAll(relayed->from, relayed->to, *relayed->ring, relayed->wake);
-    // Before its number may be another's: who is forked meanwhile takes none over.
+    // Set before the close, which frees the number for another file: no heir may copy that.
     relayed->is_over = true;
     close(relayed->from);
     eventfd_write(relayed->over, 1);
@@ -68,7 +68,7 @@ Relay::~Relay() { worker_.Abandon(absl::ZeroDuration()); }
 
 RelayHeir::RelayHeir(int process, const std::vector<const RelayedOutput*>& outputs) {
   for (const RelayedOutput* output : outputs) {
-    // The relays of the other process close their own when they are done.
+    // The relays of the other process close their own descriptors when they are done.
     const int from = fcntl(output->from, F_DUPFD_CLOEXEC, 0);
     const int to = fcntl(output->to, F_DUPFD_CLOEXEC, 0);
     if (output->is_over || from < 0 || to < 0) {

@@ -14,7 +14,7 @@ namespace rapideye::agent {
 // The parts of a relay, which its thread and its heirs share.
 struct RelayedOutput {
   int from = -1;  // the pipe that the command writes, to be read
-  int to = -1;    // a descriptor of ours
+  int to = -1;    // a descriptor of this process, to be written
   int wake = -1;  // an eventfd for the reader of the ring
   int over = -1;  // an eventfd that becomes readable when there is no more to relay, and stays so
   std::unique_ptr<OutputRing> ring;
@@ -28,7 +28,7 @@ struct RelayedOutput {
 class Relay {
  public:
   explicit Relay(std::shared_ptr<RelayedOutput> output);
-  // Returns at once; what is under way ends with the process.
+  // Returns at once; a copy that is under way ends with the process.
   ~Relay();
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
@@ -40,19 +40,19 @@ class Relay {
   Worker worker_;
 };
 
-// Goes on with the relays of another process should that die before they are over: in a child
-// that was forked while they ran. Threads of its own; keeps descriptors of its own, but none
-// longer than the output lasts. The other may die after a write and before the ring knows of it:
-// that piece, at most kOutputPieceBytes, is then written a second time. None is ever lost.
+// Continues the relays of another process if it dies before they are over; runs in a child that
+// was forked while they ran. Has threads and descriptors of its own, and keeps no descriptor
+// longer than the output lasts. The other process may die after a write and before the ring knows
+// of it: that piece, at most kOutputPieceBytes, is then written a second time. No byte is lost.
 class RelayHeir {
  public:
-  // `process`: a pidfd of the one that relays until it dies.
+  // `process`: a pidfd of the process that relays until it dies.
   RelayHeir(int process, const std::vector<const RelayedOutput*>& outputs);
   ~RelayHeir();
   RelayHeir(const RelayHeir&) = delete;
   RelayHeir& operator=(const RelayHeir&) = delete;
 
-  // Blocks until all are over.
+  // Blocks until all relays are over.
   void Wait();
 
  private:

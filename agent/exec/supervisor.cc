@@ -35,7 +35,7 @@
 namespace rapideye::agent {
 namespace {
 
-// As shells say it.
+// Exit statuses as shells give them.
 constexpr int kNoSuchCommand = 127;
 constexpr int kCannotBeRun = 126;
 constexpr int kSignalled = 128;
@@ -43,8 +43,8 @@ constexpr int kSignalled = 128;
 // Interval of checks whether the last output has been passed on.
 constexpr absl::Duration kDrainLook = absl::Milliseconds(10);
 
-// All that exist to be told to somebody, and SIGCHLD. Those by which the kernel says
-// that this process itself has gone wrong stay as they are.
+// All signals by which somebody tells the command something, and SIGCHLD. Signals by which the
+// kernel says that this process itself has gone wrong keep their effect.
 sigset_t Forwarded() {
   sigset_t set;
   sigfillset(&set);
@@ -105,12 +105,12 @@ class Supervisor {
   [[noreturn]] void ExecuteCommand(int failed);
   void StartAgent();
   [[noreturn]] void BecomeAgent();
-  // What every child of ours but the command does first: no terminal or group of the
-  // command reaches it.
+  // Each child of ours but the command calls this first, so that no signal of the terminal or
+  // of the command's group reaches it.
   void Detach(const char* name) const;
 
   absl::Duration NextRestart() const { return agent_ < 0 ? restart_at_ : absl::InfiniteDuration(); }
-  // Waits for signals until then, and acts on all that have come.
+  // Waits for signals until then, and acts on those that have come.
   void Await(absl::Duration until);
   void Forward(const signalfd_siginfo& signal);
   void Reap();
@@ -141,7 +141,7 @@ class Supervisor {
   Backoff backoff_{kFirstRestart, kSlowestRestart};
 };
 
-// A line that is said by a child which blocks, and ends in time, in the supervisor's place.
+// A child writes the line in the supervisor's place: it may block, and ends in time.
 void Supervisor::Say(const std::string& text, bool aloud) const {
   if (fork() != 0) return;
   Detach("rapideye-say");
@@ -165,7 +165,7 @@ void Supervisor::Say(const std::string& text, bool aloud) const {
 
 bool Supervisor::Prepare() {
   prctl(PR_SET_NAME, "rapideye-exec");
-  // Were it ignored, as some parents leave it, no child's end would be learnt.
+  // Some parents leave SIGCHLD ignored: then the end of a child would never be learnt.
   struct sigaction by_default = {};
   by_default.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &by_default, &child_before_);
@@ -180,7 +180,7 @@ bool Supervisor::Prepare() {
   if (page != MAP_FAILED) told_to_end_ = new (page) std::atomic<int>(0);
   has_terminal_ = tcgetpgrp(STDIN_FILENO) == getpgrp();
   outputs_.emplace_back().relayed->to = STDOUT_FILENO;
-  // Lines of both that go to one place keep their order.
+  // Outputs that go to one place share a pipe, so that their lines keep their order.
   if (!SamePlace(STDOUT_FILENO, STDERR_FILENO)) outputs_.emplace_back().relayed->to = STDERR_FILENO;
   for (Output& output : outputs_) {
     int ends[2] = {-1, -1};
@@ -199,7 +199,7 @@ bool Supervisor::Prepare() {
 int Supervisor::RunInPlace() {
   constexpr char kProblem[] =
       "rapideye-agent exec: no descriptors, memory or processes left; the command runs unwatched\n";
-  // Standard error may be a pipe that nobody reads.
+  // Standard error may be a full pipe that has no reader.
   pollfd room = {STDERR_FILENO, POLLOUT, 0};
   if (poll(&room, 1, /*timeout=*/0) > 0 && (room.revents & POLLOUT) != 0) {
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kProblem, sizeof(kProblem) - 1);
@@ -207,7 +207,7 @@ int Supervisor::RunInPlace() {
   ExecuteCommand(/*failed=*/-1);
 }
 
-// 0, or the exit status that says why there is no command.
+// Returns 0, or the exit status that says why the command does not run.
 int Supervisor::StartCommand() {
   int failed[2] = {-1, -1};
   if (pipe2(failed, O_CLOEXEC) != 0) return RunInPlace();
@@ -218,11 +218,11 @@ int Supervisor::StartCommand() {
   if (command_ == 0) BecomeCommand(supervisor, failed[1]);
   close(failed[1]);
   for (Output& output : outputs_) CloseIfOpen(output.command_end);
-  // Closed without a word when the command has taken over.
+  // The pipe closes without a byte when exec has succeeded.
   while (read(failed[0], &error, sizeof(error)) < 0 && errno == EINTR) continue;
   close(failed[0]);
   if (error == 0) {
-    setpgid(command_, command_);  // whichever of the two comes first
+    setpgid(command_, command_);  // parent and child both do: either may be first
     if (has_terminal_) tcsetpgrp(STDIN_FILENO, command_);
     return 0;
   }
@@ -231,20 +231,20 @@ int Supervisor::StartCommand() {
   return error == ENOENT ? kNoSuchCommand : kCannotBeRun;
 }
 
-// Between fork and exec.
+// Runs in the child, between fork and exec.
 void Supervisor::BecomeCommand(pid_t supervisor, int failed) {
   setpgid(0, 0);
   if (has_terminal_) tcsetpgrp(STDIN_FILENO, getpid());
   dup2(outputs_.front().command_end, STDOUT_FILENO);
   dup2(outputs_.back().command_end, STDERR_FILENO);
-  // With kernel.yama.ptrace_scope=1 nobody but an ancestor may read its stacks. What it
-  // declares here holds for the supervisor and whatever that starts, and outlives execvp;
-  // children of the command do not inherit it. A kernel without Yama knows no such thing.
+  // With kernel.yama.ptrace_scope=1 only an ancestor may read the command's stacks. This call also
+  // admits the supervisor and its children, and outlives execvp; children of the command do not
+  // inherit it. On a kernel without Yama the call fails, and does not matter.
   prctl(PR_SET_PTRACER, supervisor);
   ExecuteCommand(failed);
 }
 
-// `failed` is told errno; -1: standard error is.
+// Writes errno to `failed` if exec fails; -1: to standard error.
 void Supervisor::ExecuteCommand(int failed) {
   std::vector<char*> argv;
   for (const std::string& word : options_.command) argv.push_back(const_cast<char*>(word.c_str()));
@@ -267,7 +267,7 @@ void Supervisor::Detach(const char* name) const {
   PutNothingAt(STDIN_FILENO);
 }
 
-// Once an output is over its pipe is closed, and its number may be another's.
+// An output that is over has closed its pipe, and another file may have the descriptor's number.
 std::vector<const RelayedOutput*> Supervisor::Relayed() const {
   std::vector<const RelayedOutput*> relayed;
   for (const Output& output : outputs_) {
@@ -299,7 +299,7 @@ void Supervisor::StartAgent() {
 
 void Supervisor::BecomeAgent() {
   Detach("rapideye-agent");
-  // Its threads begin while all signals are still blocked: those are for others.
+  // The relay's threads begin while all signals are blocked: other threads handle signals.
   RelayHeir heir(self_, Relayed());
   CommandWatch watch;
   watch.pid = command_;
@@ -312,7 +312,7 @@ void Supervisor::BecomeAgent() {
   CloseIfOpen(signals_);
   sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
   sigaction(SIGCHLD, &child_before_, nullptr);
-  // Without the destructors of what is the supervisor's.
+  // _exit skips destructors: the objects belong to the supervisor.
   const int status = options_.agent(watch);
   std::fflush(nullptr);
   pollfd supervisor = {self_, POLLIN, 0};
@@ -340,7 +340,7 @@ void Supervisor::Await(absl::Duration until) {
 void Supervisor::Forward(const signalfd_siginfo& signal) {
   const int number = static_cast<int>(signal.ssi_signo);
   if (exit_status_.has_value()) {
-    // The command is gone; what is left to end is the agent.
+    // The command has ended; only the agent is left to be ended.
     if (EndsProcesses(number) && agent_ > 0) kill(agent_, SIGTERM);
     return;
   }
@@ -351,7 +351,7 @@ void Supervisor::Forward(const signalfd_siginfo& signal) {
   if (number == SIGCONT && has_terminal_ && tcgetpgrp(STDIN_FILENO) == getpgrp()) {
     tcsetpgrp(STDIN_FILENO, command_);
   }
-  // What stopped a terminal's whole group goes on as a whole.
+  // A terminal stops the whole group of the command, so the whole group has to go on.
   kill(number == SIGCONT ? -command_ : command_, number);
 }
 
@@ -370,7 +370,7 @@ void Supervisor::Reap() {
     if (waitid(P_PID, static_cast<id_t>(child.si_pid), &reaped, kAny) == 0) Note(reaped);
     child.si_pid = 0;
   }
-  // Once it has ended it would be found for ever: only the agent is of interest then.
+  // waitid would report an ended command for ever: from then on only the agent is waited for.
   if (!exit_status_.has_value()) return;
   siginfo_t reaped = {};
   if (agent_ > 0 && waitid(P_PID, static_cast<id_t>(agent_), &reaped, WEXITED | WNOHANG) == 0 &&
@@ -379,8 +379,8 @@ void Supervisor::Reap() {
   }
 }
 
-// Any child but the command's end; one that is not ours is an orphan that process 1 of
-// a container inherits.
+// Notes any child's change but the end of the command; a child that is not ours is an orphan that
+// process 1 of a container inherits.
 void Supervisor::Note(const siginfo_t& child) {
   if (child.si_code == CLD_STOPPED) {
     const bool by_terminal =
@@ -395,7 +395,7 @@ void Supervisor::NoteAgentEnd(const siginfo_t& child) {
   agent_ = -1;
   if (exit_status_.has_value()) return;
   if (child.si_code == CLD_EXITED && (child.si_status == 0 || child.si_status == 2)) {
-    // An agent that fails may have wrong settings: its end is said where a person looks.
+    // An agent that fails may have wrong settings: a person must see that it ended.
     const bool aloud = child.si_status != 0;
     Say("the agent has ended; the command goes on unwatched", aloud);
     return;
@@ -406,7 +406,7 @@ void Supervisor::NoteAgentEnd(const siginfo_t& child) {
   restart_at_ = MonotonicTime() + delay;
 }
 
-// The shell that waits for us is to see what it would see of the command.
+// The parent shell must see this process stop as it would see the command stop.
 void Supervisor::MirrorStop() {
   if (has_terminal_) tcsetpgrp(STDIN_FILENO, getpgrp());
   raise(SIGSTOP);

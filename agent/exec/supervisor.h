@@ -31,7 +31,7 @@ namespace rapideye::agent {
 // The command, as the agent knows it.
 struct CommandWatch {
   pid_t pid = -1;
-  // A process that has ended stays a zombie for as long as there is a supervisor.
+  // The ended process stays a zombie for as long as there is a supervisor.
   std::vector<OutputRing*> outputs;  // one if both outputs go to the same place
   int wake = -1;                     // an eventfd: an output has much to read
   // The signal that asked the command to end, which also makes `wake` readable; 0: none
@@ -41,13 +41,13 @@ struct CommandWatch {
 
 struct ExecOptions {
   std::vector<std::string> command;  // not empty; searched for in PATH
-  // Becomes the agent, in a process of its own, whose exit status it returns: 0 it is
-  // done, 2 it cannot work as it is set up; after anything else it is started again.
-  // Standard output and error are still the supervisor's own: it logs elsewhere.
+  // Runs as the agent, in a process of its own, and returns its exit status: 0 if it is
+  // done, 2 if it cannot work as it is set up; after any other one it is started again.
+  // Standard output and error are still the supervisor's own: the agent logs elsewhere.
   std::function<int(const CommandWatch&)> agent;
-  // Opens the log for what is said beside the command's own output, and returns its
-  // descriptor; standard error itself is as good as any other. Runs in children of the
-  // supervisor that nobody waits for, after the command has been started: it may block.
+  // Opens the log for lines beside the command's own output, and returns its descriptor;
+  // standard error itself will do. Runs in children of the supervisor that no process waits for,
+  // after the command has been started: it may block.
   std::function<int()> open_log;
 };
 

@@ -52,7 +52,7 @@ struct Pipe {
   void CloseWriting() {
     if (write_end >= 0) close(std::exchange(write_end, -1));
   }
-  // Up to `end`, or all there will be.
+  // Reads up to `end`, or all that comes.
   std::string Read(const std::string& end = "") const {
     std::string text;
     char byte = 0;
@@ -108,7 +108,7 @@ class SupervisorTest : public testing::Test {
     log_.CloseWriting();
   }
 
-  // As a shell says it; -1: killed.
+  // The exit status as a shell states it; -1: killed.
   int ExitStatus() {
     int status = 0;
     EXPECT_EQ(waitpid(supervisor_, &status, 0), supervisor_);
@@ -244,7 +244,7 @@ TEST_F(SupervisorTest, TheCommandLetsTheSupervisorReadIt) {
   EXPECT_EQ(status, 128 + SIGSYS);
 }
 
-// As a tool that the agent has started would: 0, or errno.
+// Reads memory as a tool of the agent would: 0, or errno.
 int ReadFirstByte(pid_t pid) {
   uintptr_t address = 0;
   std::ifstream("/proc/" + std::to_string(pid) + "/maps") >> std::hex >> address;
@@ -330,7 +330,7 @@ TEST_F(SupervisorTest, AnAgentThatCannotWorkIsLeftAlone) {
   EXPECT_EQ(ExitStatus(), 5);
 }
 
-// Once as much is written that the next write blocks.
+// Fills the pipe until the next write would block.
 void Fill(int pipe) {
   fcntl(pipe, F_SETFL, O_NONBLOCK);
   while (write(pipe, "x", 1) == 1) continue;
@@ -386,7 +386,7 @@ TEST_F(SupervisorTest, WithoutDescriptorsTheCommandRunsUnwatched) {
   EXPECT_EQ(ExitStatus(), 3);
 }
 
-// Until the command has ended.
+// An agent that waits until the command has ended.
 int StayWithIt(const CommandWatch& watch) {
   pollfd ended = {static_cast<int>(syscall(SYS_pidfd_open, watch.pid, 0)), POLLIN, 0};
   dprintf(STDERR_FILENO, "here\n");

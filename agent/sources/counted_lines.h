@@ -14,7 +14,7 @@
 
 namespace rapideye::agent {
 
-// Lines with the same key are one. How many are kept is for the owner to bound.
+// Counts lines with the same key as one line. The owner bounds how many are kept.
 class CountedLines {
  public:
   struct Line {
@@ -25,15 +25,15 @@ class CountedLines {
     absl::Duration last;
   };
 
-  // Counts the line with the one of its key; false: none is kept.
+  // Adds the line to the kept line of its key; false: none is kept.
   bool Count(const logs::LogLine& line, absl::Duration now);
   // Keeps a line of a new key. `before`: it was written before the agent followed the log.
   void Add(const logs::LogLine& line, bool before, absl::Duration now);
 
-  // In the order of the first of each. May be removed from.
+  // The lines, in the order of their first occurrences. The owner may remove some.
   std::vector<Line>& lines() { return lines_; }
 
-  // Those of which the last is no older than `keep_for`.
+  // Adds the lines whose last occurrence is no older than `keep_for`.
   void AddTo(Snapshot& snapshot, Instant now,
              absl::Duration keep_for = absl::InfiniteDuration()) const;
 

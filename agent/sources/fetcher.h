@@ -26,7 +26,7 @@ struct PlatformOptions {
   std::set<std::string> names;                               // of those to ask; empty: none
   std::string metadata_server = "metadata.google.internal";  // HOST[:PORT]
   std::string api_server;                                    // URL without a path
-  // Where Kubernetes puts token, CA and namespace of the pod's service account.
+  // The folder where Kubernetes puts token, CA and namespace of the pod's service account.
   std::string account_folder = "/var/run/secrets/kubernetes.io/serviceaccount";
   std::string scontrol = "/usr/bin/scontrol";
   // The worker's node and pod, as the platform calls them; empty: not known.
@@ -36,8 +36,8 @@ struct PlatformOptions {
 
 struct HostOptions {
   std::string runtime;  // HOST:PORT; where the training process listens
-  // Paths of the kernel's file systems: those of tests, or of another
-  // container.
+  // Paths of the kernel's file systems: tests set their own, and so do agents in a
+  // container of their own.
   std::string proc_root = "/proc";
   std::string sys_root = "/sys";
   std::string dev_root = "/dev";
@@ -65,7 +65,7 @@ struct HostFindings {
   std::function<std::optional<std::set<uint64_t>>()> socket_inodes;
   // From process: readable once the training process ends; -1: there is none.
   std::function<int()> exit_descriptor;
-  // From stacks: threads of the process may be stopped just now, to be looked at.
+  // From stacks: true while a tool may have stopped threads of the process.
   std::function<bool()> process_held_up;
   // From pcie or kernel log, whichever is read: the TPUs as last listed (pcie/fetch.h).
   std::vector<TpuDevice> tpus;

@@ -106,11 +106,11 @@ class StatesOf<SourceList<Source...>> {
 };
 using SourceStates = StatesOf<Sources>;
 
-// As `--disable` takes them, in the order of the list. The runtime is what the agent is for,
-// and cannot be switched off.
+// Names as `--disable` takes them, in the order of the list. The runtime is the reason for an
+// agent, and cannot be switched off.
 std::vector<std::string> SourceNames();
 
-// Each name once. INVALID_ARGUMENT names what is no source, and those there are.
+// Each name once. INVALID_ARGUMENT names the wrong names, and the sources that exist.
 absl::StatusOr<std::set<std::string>> ParseSources(const std::vector<std::string>& names);
 
 }  // namespace rapideye::agent

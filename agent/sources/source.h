@@ -28,7 +28,7 @@ struct ProcessId {
 // "4211@881234": the same for every agent on this host.
 std::string NameProcess(const ProcessId& process);
 
-// How far a look at the stacks of the training process may go, each further than the one
+// The depth of a look at the stacks of the training process, each deeper than the one
 // before.
 enum class StackLook {
   kNone,
@@ -99,7 +99,7 @@ class SourceState {
   virtual void AddTo(Snapshot& snapshot, Instant now) const = 0;
 };
 
-// The same with the reading that it takes: whatever its fetch and parse hand over.
+// The same with the reading that it takes: the result of its fetch and parse.
 template <typename Reading>
 class StateOf : public SourceState {
  public:

@@ -10,7 +10,7 @@
 namespace rapideye::cli {
 namespace {
 
-// The coordinator waits for its disk.
+// The coordinator answers once its disk has the acknowledgement.
 constexpr absl::Duration kAcknowledgeTimeout = absl::Seconds(30);
 
 }  // namespace

@@ -1,4 +1,4 @@
-// rapideye acknowledge: says that somebody takes care of an incident.
+// rapideye acknowledge: states that an operator takes care of an incident.
 #ifndef RAPIDEYE_COORDINATOR_CLI_ACKNOWLEDGE_H_
 #define RAPIDEYE_COORDINATOR_CLI_ACKNOWLEDGE_H_
 

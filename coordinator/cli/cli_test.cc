@@ -118,7 +118,7 @@ TEST(CliTest, TheDoctorSaysOfEachThingWhetherItIsRight) {
     EXPECT_TRUE(std::filesystem::exists(folder + "/" + file)) << file;
   }
   EXPECT_FALSE(std::filesystem::exists(folder + "/state"));
-  // A directory that is there may hold something.
+  // A directory that exists may hold files of another run.
   EXPECT_THAT(Rapideye({"doctor", "--coordinator=127.0.0.1:1", "--record=" + folder}).err,
               HasSubstr("name a new directory"));
 }
@@ -191,7 +191,7 @@ TEST(CliTest, OneObjectPerCaptureInTheOrderGiven) {
   EXPECT_EQ(objects[0]["schemaVersion"], 1);
   EXPECT_EQ(objects[0]["job"], "llama");
   EXPECT_FALSE(objects[0].contains("explain"));
-  // Where a capture lies does not change what is said of it.
+  // The path of a capture does not change its digest.
   EXPECT_EQ(objects[0]["incidentId"], objects[1]["incidentId"]);
 }
 
@@ -241,7 +241,7 @@ TEST(CliTest, TheEnvironmentGivesFlags) {
   setenv("RAPIDEYE_FORMAT", "text", 1);
   EXPECT_THAT(Rapideye({"diagnose", good}).out, Not(StartsWith("{")));
   EXPECT_THAT(Rapideye({"diagnose", "--format=json", good}).out, StartsWith("{"));
-  // A value that other commands do not know is theirs to refuse.
+  // Each command refuses a value that it does not know itself.
   setenv("RAPIDEYE_FORMAT", "html", 1);
   EXPECT_EQ(Rapideye({"diagnose", good}).exit_status, 0);
   EXPECT_EQ(Rapideye({"status", kNobody}).exit_status, 2);

@@ -15,10 +15,10 @@ class Command {
       : app_(program::AddCommand(app, name, help)) {}
   virtual ~Command() = default;
 
-  // True if the command line names this one.
+  // True if the command line names this command.
   bool Chosen() const { return program::Chosen(app_); }
-  // Does the work; returns the program's exit status. An error has been
-  // complained about.
+  // Does the work; returns the program's exit status. Errors have been written to
+  // standard error by then.
   virtual int Run() = 0;
 
  protected:

@@ -26,14 +26,14 @@ struct CoordinatorFlags {
   transport::CredentialOptions credentials;
   absl::Duration timeout;
 
-  // `default_timeout` of one question.
+  // `default_timeout`: of one question.
   void AddTo(CLI::App& command, absl::Duration default_timeout);
 };
 
 // The form of --format: text, json, html or capture.
 v1::DocumentForm FormOf(const std::string& format);
 
-// A document and what came with it.
+// A document, with the facts that came with it.
 struct ReceivedDocument {
   std::string document;
   std::string capture;                     // if it was asked for
@@ -60,7 +60,7 @@ class CoordinatorClient {
   // False if the last attempt to connect has failed.
   bool Connected() const;
   Progress Waiting() const;
-  // With the deadline of the flags.
+  // A context with the deadline of the flags.
   std::unique_ptr<grpc::ClientContext> Context() const;
   absl::Status Explain(const grpc::Status& status) const;
   absl::StatusOr<ReceivedDocument> Receive(grpc::ClientReader<v1::DocumentPart>& reader) const;

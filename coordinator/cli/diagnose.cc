@@ -33,7 +33,7 @@ absl::Status NeitherCaptureNorLog(const absl::Status& status) {
                                    "; nor is it a log: no line is as a training job logs it"));
 }
 
-// Of a job that counts ranks, culprits state theirs.
+// In a job that counts ranks, culprits state their ranks.
 void AddRanks(const digest::Report& report, nlohmann::ordered_json& culprits) {
   for (auto& culprit : culprits) {
     const WorkerId id{culprit["slice"].get<int32_t>(), culprit["task"].get<int32_t>()};
@@ -44,7 +44,7 @@ void AddRanks(const digest::Report& report, nlohmann::ordered_json& culprits) {
   }
 }
 
-// One line; the files first, so that people find it.
+// One line of JSON; the files stand first, so that people find them.
 std::string JsonLine(const std::string& capture, const std::vector<std::string>& logs,
                      const digest::Report& report, bool explain) {
   nlohmann::ordered_json line = nlohmann::ordered_json::object();
@@ -122,7 +122,7 @@ int Diagnose::Run() {
   return all_read ? program::kExitOk : program::kExitUsage;
 }
 
-// Returns the program's exit status, if there is no going on.
+// Returns the program's exit status if the command cannot go on.
 int Diagnose::ReadStandardInput() {
   const auto times = std::count(files_.begin(), files_.end(), kStandardInput);
   if (times > 1) {
@@ -136,12 +136,12 @@ int Diagnose::ReadStandardInput() {
   return absl::IsInvalidArgument(status) ? program::kExitUsage : program::kExitFailure;
 }
 
-// Where the bytes of a file are.
+// The path that holds the bytes of a file.
 const std::string& Diagnose::PathOf(const std::string& file) const {
   return file == kStandardInput ? input_.path() : file;
 }
 
-// False: they do not fit together; that has been complained about.
+// False, with a complaint: the files do not fit together.
 bool Diagnose::SortFiles() {
   std::vector<FileContent> contents;
   std::set<std::string> names_of_logs;
@@ -150,7 +150,7 @@ bool Diagnose::SortFiles() {
     if (contents.back() == FileContent::kLog) names_of_logs.insert(WithoutDigits(path));
   }
   for (size_t i = 0; i < files_.size(); ++i) {
-    // A worker may have printed two numbers and nothing else: its peers' logs tell what it is.
+    // A worker may have printed only two numbers: its peers' logs tell that the file is a log.
     const bool text = contents[i] == FileContent::kText;
     const bool like_a_log = text && names_of_logs.contains(WithoutDigits(files_[i]));
     if (contents[i] == FileContent::kCapture || (text && !like_a_log)) {

@@ -19,15 +19,15 @@ class Diagnose final : public Command {
  public:
   explicit Diagnose(CLI::App& app);
 
-  // Prints one digest per capture to standard output, in the order given, or one of all
-  // logs, which are those of one job; logs beside one capture join it. Names broken files
-  // on standard error: a job with a broken log has no digest. Returns the program's exit
-  // status: 0 if every file was read, 2 if one was not or the files do not fit together,
-  // 1 if the output cannot be written.
+  // Prints one digest per capture to standard output, in the order given, or one digest of all
+  // logs, which belong to one job; logs beside one capture join the capture. Names broken files
+  // on standard error: a job with a broken log has no digest. Returns the program's exit status:
+  // 0 if every file was read, 2 if a file was not or the files do not fit together, 1 if the
+  // output cannot be written.
   int Run() override;
 
  private:
-  // What one digest is of.
+  // The files that one digest is about.
   struct Subject {
     std::string capture;            // empty: of logs alone
     std::vector<std::string> logs;  // that were read
@@ -36,14 +36,14 @@ class Diagnose final : public Command {
   int ReadStandardInput();
   const std::string& PathOf(const std::string& file) const;
   bool SortFiles();
-  // Nothing: a log is broken; that has been complained about.
+  // Absent: a log is broken, and the command has complained about it.
   std::optional<logs::JobEvidence> ReadLogs() const;
   bool DiagnoseLogs();
   bool DiagnoseCapture(const std::string& path);
   void Show(const Subject& subject, const digest::Report& report);
 
   std::vector<std::string> files_;
-  StandardInput input_;  // if it is one of them
+  StandardInput input_;  // if one of the files is standard input
   std::vector<std::string> captures_;
   std::vector<std::string> logs_;
   std::vector<FileContent> contents_;  // of the logs

@@ -84,7 +84,7 @@ TEST(DiagnoseLogsTest, AllLogsAreOneJobAndOneObject) {
 }
 
 TEST(DiagnoseLogsTest, ContentDecidesWhatAFileIs) {
-  // A capture stays one, whatever its name, and stays broken.
+  // A capture counts as a capture whatever its name, also if it is broken.
   const std::string capture = File("capture.log", kCapture);
   EXPECT_EQ(Only(Rapideye({"diagnose", capture}))["capture"], capture);
   const std::string broken = File("broken.log", "{\"header\": 7}\n2026-11-22 12:00:00,000 x\n");
@@ -99,7 +99,7 @@ TEST(DiagnoseLogsTest, ContentDecidesWhatAFileIs) {
     EXPECT_THAT(result.err, HasSubstr(path));
     EXPECT_THAT(result.out, IsEmpty());
   }
-  // A worker that has printed numbers only is told by the names of its peers; prose never is.
+  // A log of numbers alone is known by the names of its peers; prose is never taken for a log.
   const std::string log = File("numbers-0.log", kSteps);
   const std::string numbers = File("numbers-1.log", "16\n8\n");
   EXPECT_EQ(Only(Rapideye({"diagnose", log, numbers}))["logs"], ordered_json({log, numbers}));
@@ -172,7 +172,7 @@ TEST(DiagnoseLogsTest, StandardInputIsAFileLikeAnyOther) {
   const std::string raised = std::string(kSteps) + kRaised;
   const std::string log = File("rank-1.log", raised);
   EXPECT_EQ(Only(diagnose({"-"}, capture))["capture"], "-");
-  // As the log of another rank: its name says nothing, so a label has to.
+  // The file's name tells no rank, so a label has to.
   const std::string labelled = Compressed(
       "labels.gz", "0: " + std::string(kSteps, 0, 53) + "1: " + std::string(kSteps, 53, 53));
   const ordered_json of_logs = Only(diagnose({log, "-"}, labelled));
@@ -182,7 +182,7 @@ TEST(DiagnoseLogsTest, StandardInputIsAFileLikeAnyOther) {
   EXPECT_EQ(joined["capture"], "-");
   EXPECT_EQ(joined["logs"], ordered_json({log}));
   EXPECT_EQ(joined["culprits"][0]["host"], "h1");
-  // The same verdict as of the file; text of several captures names each.
+  // Standard input gives the file's verdict; text of several captures names each capture.
   ordered_json of_input = Only(diagnose({"-"}, log));
   ordered_json of_file = Only(diagnose({log}, "/dev/null"));
   EXPECT_EQ(of_input["logs"], ordered_json({"-"}));

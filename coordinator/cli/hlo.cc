@@ -27,7 +27,7 @@ using Json = nlohmann::ordered_json;
 
 // Output is written in pieces of about this size.
 constexpr size_t kOutputBytes = 64 * 1024;
-// Two instructions, and the words around them.
+// Room for a sentence: two instructions, and the words around them.
 constexpr size_t kMaxSentenceBytes = 4096;
 
 absl::Status NoHlo(const std::string& path) {
@@ -41,10 +41,10 @@ class Listing {
   Listing(const classifier::HloModule& module, bool json)
       : module_(module), json_(json), analysis_(module) {}
 
-  // `complete`: all of the text was read. False if the output cannot be written.
+  // `complete`: the text was read to its end. False if the output cannot be written.
   bool Write(bool complete) {
     if (json_) {
-      // Computations that are called and not there show while instructions are looked at.
+      // The pass over the instructions shows which called computations are missing from the text.
       out_ = absl::StrCat("{\"module\":", Quoted(module_.name), ",\"instructions\":[");
     } else {
       out_ = "computation\tinstruction\topcode\twaits\tgroups\n";
@@ -145,7 +145,7 @@ const char* OutcomeName(HloOutcome outcome) {
   return "not-comparable";
 }
 
-// The more, the worse.
+// A higher rank is a worse outcome.
 int Rank(HloOutcome outcome) {
   switch (outcome) {
     case HloOutcome::kDifferent:
@@ -198,7 +198,7 @@ Json LayerJson(const classifier::HloLayerDifference& found) {
   return json;
 }
 
-// What the comparison of one module has found.
+// Result of the comparison of one module.
 struct Compared {
   std::string module;
   HloOutcome outcome = HloOutcome::kUnspecified;
@@ -239,7 +239,7 @@ absl::StatusOr<Side> ReadSide(const DumpFiles& files) {
   if (!after.ok()) return after.status();
   side.after = *std::move(after);
   if (classifier::HloModuleName(side.after.text).empty()) return NoHlo(files.after);
-  // What lies beside it is of help, and no more.
+  // Files beside the dump help the comparison; without them it goes on.
   const auto beside = [](const std::string& path) -> std::optional<std::string> {
     if (path.empty()) return std::nullopt;
     absl::StatusOr<ReadText> read = ReadHloText(path);
@@ -280,7 +280,7 @@ absl::StatusOr<Compared> CompareOne(const DumpPair& pair, const std::array<std::
   compared.outcome = found.outcome;
   compared.sentence = found.sentence;
   for (const auto& layer : found.layers) compared.layers.push_back(LayerJson(layer));
-  // Of texts that are the same to the end the outcome says it.
+  // Such an outcome already states that the texts are the same to their end.
   compared.complete = found.outcome == HloOutcome::kEqualButForNames ||
                       found.outcome == HloOutcome::kKernelOrItsSource ||
                       (IsComplete(left->after) && IsComplete(right->after));

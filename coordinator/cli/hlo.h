@@ -13,10 +13,10 @@ class HloCommand final : public Command {
  public:
   explicit HloCommand(CLI::App& app);
 
-  // Of one text: prints each of its instructions, with what a core waits for that stands there.
-  // Of two texts, or two directories of dumps: where they differ. Returns the program's exit
-  // status: 0 if all was read, texts that are not whole included; 2 if one could not be, which
-  // is named on standard error; 1 if the output cannot be written.
+  // Given one text, prints each of its instructions, with what a core waits for at that place.
+  // Given two texts, or two directories of dumps, prints where they differ. Returns the program's
+  // exit status: 0 if all was read, texts that are not whole included; 2 if a file could not be
+  // read, which standard error names; 1 if the output cannot be written.
   int Run() override;
 
  private:

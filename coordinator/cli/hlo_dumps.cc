@@ -41,7 +41,7 @@ std::string_view WithoutGzip(std::string_view name) {
   return name;
 }
 
-// What the files of one compilation have in common: "module_0000.jit_f.cl_1.".
+// The part that the names of one compilation's files share: "module_0000.jit_f.cl_1.".
 std::string_view StemOf(std::string_view name) {
   name = WithoutGzip(name);
   if (name.ends_with(kAfter)) {
@@ -115,7 +115,7 @@ absl::StatusOr<ReadText> ReadHloText(const std::string& path) {
   struct stat status{};
   if (stat(path.c_str(), &status) == 0) {
     if (S_ISDIR(status.st_mode)) return Broken(path, "it is a directory");
-    // Of compressed ones it is the least.
+    // For a compressed file this is the least size of its text.
     read.text.reserve(std::min(static_cast<size_t>(status.st_size) + 1, kMaxHloTextBytes));
   }
   Progress progress(absl::StrCat("reading ", ShownPath(path)));

@@ -19,8 +19,8 @@ struct ReadText {
 // Ten times the largest dumps that there are.
 inline constexpr size_t kMaxHloTextBytes = size_t{1} << 30;
 
-// All of a file, plain or gzip; "-" is standard input. Tells of its progress on standard error
-// if that is a terminal. INVALID_ARGUMENT: it cannot be read, or is broken.
+// Reads a whole file, plain or gzip; "-" is standard input. Shows its progress on standard error
+// if that is a terminal. INVALID_ARGUMENT: the file cannot be read, or is broken.
 absl::StatusOr<ReadText> ReadHloText(const std::string& path);
 
 // The files that XLA wrote of one compilation.
@@ -32,8 +32,8 @@ struct DumpFiles {
   std::string flags;   // likewise
 };
 
-// Of a text, with the files that lie beside it; of a directory, of all modules in the order in
-// which they were compiled. INVALID_ARGUMENT: there is none.
+// Finds a text and the files beside it; in a directory, all modules in the order in which they were
+// compiled. INVALID_ARGUMENT: there is none.
 absl::StatusOr<std::vector<DumpFiles>> FindDumps(const std::string& path);
 
 struct DumpPair {
@@ -41,8 +41,8 @@ struct DumpPair {
   std::optional<DumpFiles> right;
 };
 
-// Those of one module in the order in which they were compiled. Two texts belong together
-// whatever they are called.
+// Pairs dumps of one module in the order in which they were compiled. Two single texts belong
+// together whatever their names.
 std::vector<DumpPair> PairDumps(std::vector<DumpFiles> left, std::vector<DumpFiles> right);
 
 }  // namespace rapideye::cli

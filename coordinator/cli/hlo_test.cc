@@ -1,4 +1,4 @@
-// rapideye hlo as a shell would run it.
+// Tests run `rapideye hlo` as a shell would.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -100,7 +100,7 @@ struct Pair {
   std::string left;
   std::string right;
   std::string outcome;
-  std::string names;  // one of them is in the sentence: a|b
+  std::string names;  // the sentence holds one of these names: a|b
 };
 
 std::vector<Pair> SamplePairs() {
@@ -139,7 +139,7 @@ TEST(HloCommand, ThePairsOfTheSamples) {
   }
 }
 
-// What XLA leaves of a module in a directory of dumps.
+// Writes the files that XLA leaves of a module in a directory of dumps.
 void Dump(const std::string& folder, const std::string& module, const std::string& text,
           const std::string& flags) {
   std::filesystem::create_directories(folder);

@@ -15,12 +15,12 @@ std::string CauseOf(const v1::IncidentSummary& incident);
 // "open", "recovered after 2m5s, acknowledged by ann", "-" if not known; not escaped.
 std::string StateOf(const v1::IncidentSummary& incident);
 
-// "host-1, host-2 and 3 more", "-" for nobody; not escaped.
+// "host-1, host-2 and 3 more", "-" without culprits; not escaped.
 std::string CulpritsOf(const v1::IncidentSummary& incident);
 
 nlohmann::ordered_json AcknowledgementJson(const v1::Acknowledgement& acknowledgement);
 
-// As `rapideye incidents --format=json` prints it. Fields that are not known are left out.
+// The form that `rapideye incidents --format=json` prints. Unknown fields are left out.
 nlohmann::ordered_json IncidentJson(const v1::IncidentSummary& incident);
 
 }  // namespace rapideye::cli

@@ -36,7 +36,7 @@ std::string Text(const std::vector<v1::IncidentSummary>& incidents) {
 
 using Incidents = google::protobuf::RepeatedPtrField<v1::IncidentSummary>;
 
-// Each cause and detail, or host, that the incidents name, once.
+// The distinct causes and details, or hosts, that the incidents name.
 std::vector<std::string> CausesOf(const Incidents& incidents) {
   std::set<std::string> causes;
   for (const v1::IncidentSummary& incident : incidents) {
@@ -53,7 +53,7 @@ std::vector<std::string> HostsOf(const Incidents& incidents) {
   return {hosts.begin(), hosts.end()};
 }
 
-// Among the first culprits of each, which are all that a list has.
+// A list holds only the first culprits of each incident.
 bool Names(const v1::IncidentSummary& incident, const std::string& host) {
   return std::find(incident.culprits().begin(), incident.culprits().end(), host) !=
          incident.culprits().end();
@@ -98,7 +98,7 @@ bool IncidentsCommand::Wanted(const v1::IncidentSummary& incident, absl::Time si
   }
   if (!host_.empty() && !Names(incident, host_)) return false;
   absl::Time detected;
-  // Of a broken one the time is known by its id; without any it is shown.
+  // A broken incident has its time in its id; without any time it is shown.
   return !absl::ParseTime(absl::RFC3339_full, incident.detected_at(), &detected, /*err=*/nullptr) ||
          detected >= since;
 }
@@ -128,7 +128,7 @@ int IncidentsCommand::Run() {
   if (!since.ok()) return Fail(since.status());
   absl::StatusOr<CoordinatorClient> client = CoordinatorClient::Make(coordinator_);
   if (!client.ok()) return Fail(client.status());
-  // One more than wanted shows whether there are more; a filter has to see all.
+  // One incident more than wanted shows whether there are more; a filter has to see all.
   const bool filtered = !cause_.empty() || !host_.empty() || !since_.empty();
   const bool all = filtered || limit_ == 0 || limit_ == std::numeric_limits<int32_t>::max();
   const absl::StatusOr<v1::ListIncidentsReply> reply = client->ListIncidents(all ? 0 : limit_ + 1);

@@ -16,16 +16,16 @@ class IncidentsCommand final : public Command {
  public:
   explicit IncidentsCommand(CLI::App& app);
 
-  // 0, also if there are none; 1 if the coordinator cannot tell.
+  // 0, also if there are no incidents; 1 if the coordinator cannot tell.
   int Run() override;
 
  private:
   // The moment that --since means; INVALID_ARGUMENT if it means none.
   absl::StatusOr<absl::Time> Since() const;
-  // By the flags.
+  // True if the filters of the flags let the incident pass.
   bool Wanted(const v1::IncidentSummary& incident, absl::Time since) const;
-  // Of a list that the filters leave empty: the cause or host that no incident has, and those that
-  // look like it; otherwise "".
+  // For a list that the filters leave empty: the cause or host that no incident has, and similar
+  // names; otherwise "".
   std::string Mistyped(const v1::ListIncidentsReply& reply) const;
 
   CoordinatorFlags coordinator_;

@@ -37,7 +37,7 @@ bool Knows(const Snapshot& snapshot, const LogEvent& event) {
       });
 }
 
-// As old as it was when the capture was taken; nothing: one of the two has no clock.
+// The event's age when the capture was taken; absent: one of the two has no clock.
 std::optional<int64_t> AgeIn(const Capture& capture, const CaptureHeader& logs,
                              const LogEvent& event) {
   const std::optional<int64_t>& taken = capture.header.detected_unix_ms;

@@ -1,4 +1,4 @@
-// JoinLogs adds what logs say to the capture of the same job.
+// JoinLogs adds the events of logs to the capture of the same job.
 #ifndef RAPIDEYE_COORDINATOR_CLI_JOIN_LOGS_H_
 #define RAPIDEYE_COORDINATOR_CLI_JOIN_LOGS_H_
 
@@ -8,10 +8,10 @@
 
 namespace rapideye::cli {
 
-// Each log belongs to the worker of its slice and task; of a job that counts ranks, to the
-// worker of that number in the whole job. What a snapshot holds already is not added again.
-// A worker that sent no snapshot has one of its log's events then, if there are any, and
-// no runtime. INVALID_ARGUMENT, and nothing is added: a log is of no worker of the capture.
+// Each log belongs to the worker of its slice and task; in a job that counts ranks, to the worker
+// of that number in the whole job. Events that a snapshot holds already are not added again. A
+// worker that sent no snapshot gets one with its log's events, if there are any, and without a
+// runtime. INVALID_ARGUMENT, and nothing is added: a log is of no worker of the capture.
 absl::Status JoinLogs(const logs::JobEvidence& evidence, Capture& capture);
 
 }  // namespace rapideye::cli

@@ -19,15 +19,15 @@ namespace {
 
 using EntryJson = nlohmann::json;
 
-// Cloud Logging takes entries up to 256 KiB.
+// Bounds of one object. Cloud Logging takes entries up to 256 KiB.
 constexpr size_t kMaxObjectBytes = 4 * 1024 * 1024;
 constexpr int kMaxDepth = 64;
-// So many entries tell in which order they come.
+// The first entries, so many, tell in which order entries come.
 constexpr size_t kEntriesForOrder = 256;
-// Entries of one time are put in the order of their ids up to so many.
+// Entries of one time are sorted by their ids, up to so many.
 constexpr size_t kMaxEqualEntries = 10'000;
 
-// Of objects that are no entries of Cloud Logging: container runtimes, loggers.
+// Keys of objects that are no entries of Cloud Logging: container runtimes, loggers.
 constexpr std::array<const char*, 4> kTextKeys = {"message", "msg", "log", "text"};
 constexpr std::array<const char*, 4> kTimeKeys = {"timestamp", "receiveTimestamp", "time", "ts"};
 
@@ -61,7 +61,7 @@ std::string TextOf(const EntryJson& object) {
                             : "";
 }
 
-// The number of a label that ends so: "k8s-pod/batch_kubernetes_io/job-completion-index".
+// The number in a label that ends so: "k8s-pod/batch_kubernetes_io/job-completion-index".
 std::optional<int32_t> NumberOf(const EntryJson& labels, absl::string_view ending) {
   for (const auto& [key, value] : labels.items()) {
     int32_t number = 0;
@@ -130,7 +130,7 @@ absl::Status ObjectSplitter::Finish() const {
   return absl::OkStatus();
 }
 
-// What is needed of an entry.
+// The fields of an entry that are needed to read it as a log line.
 struct LogExport::Entry {
   std::optional<int64_t> unix_ms;
   std::string id;
@@ -213,7 +213,7 @@ absl::Status LogExport::ChooseOrder() {
   return absl::OkStatus();
 }
 
-// The entry, and behind it its length: to be read from the end.
+// Writes the entry with its length behind it, so that the file can be read from its end.
 absl::Status LogExport::Spill(absl::string_view object) {
   const auto size = static_cast<uint32_t>(object.size());
   const bool written = std::fwrite(object.data(), 1, object.size(), spilled_) == object.size() &&
@@ -247,7 +247,7 @@ absl::Status LogExport::TakeBackwards() {
   return absl::OkStatus();
 }
 
-// Entries of one time come in the order of their ids, whatever the order of times is.
+// Entries of one time are taken in the order of their ids, whether times rise or fall.
 void LogExport::TakeEqual(std::vector<Entry>& entries) {
   const bool falling = std::is_sorted(entries.begin(), entries.end(),
                                       [](const Entry& a, const Entry& b) { return a.id > b.id; });

@@ -23,8 +23,8 @@ class ObjectSplitter {
  public:
   using Sink = absl::FunctionRef<absl::Status(absl::string_view object)>;
 
-  // INVALID_ARGUMENT: something else than an object stands there, or one is too long; and
-  // what the sink returns.
+  // INVALID_ARGUMENT: something else than an object stands there, or an object is too long; and
+  // the errors of the sink.
   absl::Status Add(absl::string_view bytes, Sink sink);
   // INVALID_ARGUMENT: the last object, or the array, is cut short; or there is none.
   absl::Status Finish() const;
@@ -51,7 +51,7 @@ class LogExport {
   LogExport(const LogExport&) = delete;
   LogExport& operator=(const LogExport&) = delete;
 
-  // The next bytes. INVALID_ARGUMENT: this is no export, or broken; which entry, and why.
+  // Takes the next bytes. INVALID_ARGUMENT names the entry that is no export, or broken, and why.
   // INTERNAL: there is no room for the temporary file.
   absl::Status Add(absl::string_view bytes);
   // Call once, last. Errors as of Add.

@@ -27,10 +27,10 @@ namespace rapideye::cli {
 namespace {
 
 constexpr size_t kReadBytes = 256 * 1024;
-// The lines that tell what a text is.
+// So many lines tell the kind of a text.
 constexpr size_t kHeadLines = 400;
 
-// Of a log that was cut in the midst, some bytes are none of its text.
+// Some bytes of a log that was cut in the midst are not text.
 constexpr size_t kTextBytesPerOther = 20;
 
 int64_t SizeOf(const std::string& path) {
@@ -38,7 +38,7 @@ int64_t SizeOf(const std::string& path) {
   return stat(path.c_str(), &status) == 0 ? status.st_size : 0;
 }
 
-// Reads a file as it is, or what is compressed in it.
+// Reads a file as it is, or its content if it is compressed.
 class LogInput {
  public:
   explicit LogInput(const std::string& path) : file_(gzopen(path.c_str(), "rb"), gzclose_r) {}
@@ -54,9 +54,9 @@ class LogInput {
     }
     return absl::string_view(buffer.data(), static_cast<size_t>(n));
   }
-  // On the disk.
+  // The offset in the file on disk.
   int64_t Offset() const { return gzoffset(file_.get()); }
-  // A compressed file that was cut short reads as one that ends.
+  // gzread reports no error for a compressed file that was cut short.
   absl::Status Close() {
     if (gzclose_r(file_.release()) != Z_BUF_ERROR) return absl::OkStatus();
     return absl::InvalidArgumentError("the compressed data is cut short");
@@ -97,7 +97,7 @@ absl::string_view FirstKey(absl::string_view text) {
   return text.substr(1, text.find('"', 1) - 1);
 }
 
-// JSON objects, one after the other or in an array; nothing: the text is no JSON.
+// JSON objects, one after the other or in an array; absent: the text is no JSON.
 std::optional<FileContent> ContentOfJson(absl::string_view head) {
   absl::string_view text = absl::StripLeadingAsciiWhitespace(head);
   if (absl::StartsWith(text, "[")) {
@@ -145,7 +145,7 @@ class TextLogs {
   }
 
  private:
-  // Of the lines without a label, the key is empty.
+  // Lines without a label have an empty key.
   size_t LogOf(const std::string& key) {
     const auto known = known_.find(key);
     if (known != known_.end()) return known->second;

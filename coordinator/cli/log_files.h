@@ -12,27 +12,27 @@
 
 namespace rapideye::cli {
 
-// What a file is, by its content.
+// The kind of a file, by its content.
 enum class FileContent {
-  kCapture,  // and whatever is nothing else: the reader of captures says what is wrong
-  kExport,   // JSON objects with what programs logged
-  kLog,      // text of which a line at least can be read as a log line
-  kText,     // other text: a log beside logs that are named like it, otherwise as kCapture
+  kCapture,  // or no other kind: the reader of captures then says what is wrong
+  kExport,   // JSON objects with lines that programs logged
+  kLog,      // text with at least one line that can be read as a log line
+  kText,     // other text: a log beside logs of a similar name, otherwise like kCapture
 };
-// Of a file, so much tells what it is.
+// The first bytes of a file, so many, tell its kind.
 constexpr int64_t kHeadBytes = 64 * 1024;
 // A file that cannot be opened counts as a capture. Reads the first kHeadBytes.
 FileContent ContentOf(const std::string& path);
 
-// Reads files one after the other, in bounded memory. While it does, a terminal at standard
-// error shows how far it has come.
+// Reads files one after the other, in bounded memory. Meanwhile a terminal at standard error
+// shows the progress.
 class LogFileReader {
  public:
-  // `logs` outlives it. `paths`: all that will be read, for the progress.
+  // `logs` outlives the reader. `paths`: all files that will be read, for the progress.
   LogFileReader(const std::vector<std::string>& paths, logs::JobLogs& logs);
 
-  // `name`: as the caller knows the file at `path`. INVALID_ARGUMENT: it is broken, or cannot be
-  // read; INTERNAL: what it needs is not to be had (room for a temporary file).
+  // `name`: the caller's name for the file at `path`. INVALID_ARGUMENT: the file is broken, or
+  // cannot be read; INTERNAL: a resource is lacking (room for a temporary file).
   absl::Status Read(const std::string& name, const std::string& path, FileContent content);
 
  private:
@@ -40,8 +40,8 @@ class LogFileReader {
 
   logs::JobLogs& logs_;
   Progress progress_{"reading logs"};
-  int64_t all_bytes_ = 0;   // of the files, as they lie on the disk
-  int64_t done_bytes_ = 0;  // of those that were read
+  int64_t all_bytes_ = 0;   // of the files, as on the disk
+  int64_t done_bytes_ = 0;  // of the files that were read
 };
 
 }  // namespace rapideye::cli

@@ -32,7 +32,7 @@ namespace {
 // Output is written in pieces of about this size.
 constexpr size_t kOutputBytes = 64 * 1024;
 
-// Reads a file as it is, or what is compressed in it.
+// Reads a file as it is, or its content if it is compressed.
 using Input = std::unique_ptr<gzFile_s, int (*)(gzFile)>;
 
 Input Open(const std::string& path) {
@@ -46,8 +46,8 @@ std::string ErrorOf(const Input& input) {
   return code == Z_ERRNO ? std::strerror(errno) : text;
 }
 
-// One line: where, what, and the fields of a capture's logEvents; of a hang line
-// also those of the runtime's report.
+// Writes one line: where, what, and the fields of a capture's logEvents; for a hang line also the
+// fields of the runtime's report.
 void AppendEvent(const std::string& path, int64_t number, const logs::LogLine& line,
                  std::string& out) {
   nlohmann::ordered_json object = {{"file", path}, {"line", number}};
@@ -116,7 +116,7 @@ LogsCommand::Outcome LogsCommand::ReadFile(const std::string& path,
   }
   splitter.Finish(take);
   if (!out.empty() && !Print(out)) return Outcome::kUnwritten;
-  // A compressed file that was cut short reads as one that ends.
+  // gzread reports no error for a compressed file that was cut short.
   if (broken.empty() && gzclose_r(input.release()) == Z_BUF_ERROR) {
     broken = "the compressed data is cut short";
   }

@@ -16,7 +16,7 @@ class LogsCommand final : public Command {
 
   // Prints one JSON object per event to standard output, in the order of the files
   // and their lines, and names files that cannot be read on standard error. Returns
-  // the program's exit status: 0 if every file was read to its end, 2 if one was not
+  // the program's exit status: 0 if every file was read to its end, 2 if a file was not
   // or the signatures are wrong, 1 if the output cannot be written.
   int Run() override;
 

@@ -50,7 +50,7 @@ std::vector<Expected> ExpectedOfSamples() {
   return all;
 }
 
-// As expected.tsv writes it.
+// The form in which expected.tsv writes the value.
 std::string Written(const std::string& field, const ordered_json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (field != "pc") return value.dump();

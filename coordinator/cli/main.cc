@@ -58,7 +58,7 @@ Commands AllCommands(CLI::App& app) {
   return commands;
 }
 
-// To every command that does something itself.
+// Adds the flag to every command that does work itself.
 void AddLogFormat(CLI::App& app, std::string& log_format) {
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
     if (!command->get_subcommands([](CLI::App*) { return true; }).empty()) {
@@ -71,7 +71,7 @@ void AddLogFormat(CLI::App& app, std::string& log_format) {
   }
 }
 
-// A word where a command's name should stand and none does; nullopt: all is well so far.
+// A word that is no command and stands where a command's name should; nullopt: there is none.
 std::optional<std::string> UnknownCommand(CLI::App& app, int argc, char** argv) {
   CLI::App* at = &app;
   std::string called = app.get_name();

@@ -19,10 +19,10 @@ namespace {
 
 bool complain_in_json = false;  // set once, before anything is done
 
-// What a terminal would obey becomes visible: C0 and C1 controls, characters that reorder text.
+// Makes visible what a terminal would obey: C0 and C1 controls, characters that reorder text.
 std::string ShownLine(const std::string& line) {
   std::string escaped = text::EscapeText(line, std::max<size_t>(line.size() * 8, 64));
-  // A backslash is no danger; the digest's own must stay as they are.
+  // A backslash is no danger, and the digest's own backslashes must stay as they are.
   return absl::StrReplaceAll(escaped, {{"\\\\", "\\"}});
 }
 

@@ -11,11 +11,11 @@ namespace rapideye::cli {
 // The format of Complain: "rapideye: <message>", or a record as daemons log them.
 void SetComplaintFormat(bool json);
 
-// One line on standard error.
+// Writes one line to standard error.
 void Complain(const std::string& message);
 
-// Complains about the error; returns the exit status for it: 2 if what the command
-// was given is wrong (INVALID_ARGUMENT), otherwise 1.
+// Complains about the error; returns its exit status: 2 if an argument of the command is wrong
+// (INVALID_ARGUMENT), otherwise 1.
 int Fail(const absl::Status& error);
 
 // A path as a message shows it: paths may be long and hold anything.
@@ -25,14 +25,14 @@ std::string ShownPath(const std::string& path);
 bool ObeysColours();
 
 // Writes `text` to standard output and checks that it got there: a full disk or
-// a reader that has gone must not pass for success. False if it did not; that
-// has been complained about.
+// a reader that has gone must not pass for success. False, with a complaint, if it
+// did not.
 bool Print(const std::string& text);
-// The document without what a terminal obeys: control characters but new lines, and characters
-// that reorder or hide text, become visible. A digest is unchanged.
+// The document with the characters visible that a terminal would obey: control characters but new
+// lines, and characters that reorder or hide text. A digest is unchanged.
 std::string ShownDocument(const std::string& document);
-// Prints a document of a coordinator, which may be another tenant's: text as ShownDocument, other
-// formats so on a terminal only, since programs read them.
+// Prints a document of a coordinator, which may be another tenant's: text as ShownDocument makes
+// it, other formats so on a terminal only, since programs read them.
 bool PrintDocument(const std::string& document, const std::string& format);
 
 }  // namespace rapideye::cli

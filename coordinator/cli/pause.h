@@ -11,7 +11,7 @@
 
 namespace rapideye::cli {
 
-// "ann@login-3": as the caller's environment says, which proves nothing.
+// "ann@login-3", as the caller's environment states; it proves nothing.
 std::string Caller();
 
 class PauseCommand final : public Command {

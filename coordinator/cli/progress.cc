@@ -19,12 +19,12 @@ constexpr absl::Duration kPatience = absl::Seconds(1);
 constexpr absl::Duration kSpacing = absl::Milliseconds(200);
 constexpr char kWipe[] = "\r\x1b[K";
 
-// There is one terminal, whoever writes to it.
+// There is one terminal for all threads that write to it.
 Mutex terminal_mutex;
 const void* youngest ABSL_GUARDED_BY(terminal_mutex) = nullptr;
 int shown_on ABSL_GUARDED_BY(terminal_mutex) = -1;  // a descriptor, while a line stands there
 
-// A terminal that takes nothing does not matter: what is shown is for a person who looks.
+// A write that fails does not matter: the progress is for a person at the terminal.
 void Write(int descriptor, const std::string& text) {
   [[maybe_unused]] const ssize_t written = write(descriptor, text.data(), text.size());
 }

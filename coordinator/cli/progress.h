@@ -11,24 +11,24 @@ namespace rapideye::cli {
 
 struct ProgressTarget {
   int descriptor;        // of the terminal; -1: nothing is shown
-  absl::Duration after;  // what is done earlier is not worth a line
+  absl::Duration after;  // work that ends earlier is not worth a line
 
   // Standard error, if that is a terminal that can take a line back.
   static ProgressTarget StandardError();
 };
 
-// One line, which is written anew while it lives and taken back when it ends or when something
-// else is written (WipeProgress). Of several only the youngest is shown. The line is written by a
-// thread of its own, so the command may block meanwhile.
+// A line that is written anew while this object lives, and erased when it ends or when other text
+// is written (WipeProgress). Of several only the youngest is shown. A thread of its own writes
+// the line, so the command may block meanwhile.
 class Progress {
  public:
-  // `what`: "reading train.log"; as a terminal may show it (ShownPath).
+  // `what`: the work, as in "reading train.log"; as a terminal may show it (ShownPath).
   explicit Progress(std::string what, const ProgressTarget& to = ProgressTarget::StandardError());
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // How far it is: "64 of 300 MB". Thread-safe.
+  // Sets the text of the progress: "64 of 300 MB". Thread-safe.
   void Tell(std::string detail);
 
  private:

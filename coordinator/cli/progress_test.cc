@@ -22,7 +22,7 @@ class ProgressTest : public ::testing::Test {
 
   ProgressTarget At(absl::Duration after) const { return {ends_[1], after}; }
   ProgressTarget AtOnce() const { return At(absl::ZeroDuration()); }
-  // Waits until so much was written that it ends with or holds `text`.
+  // Waits until the written text ends with or holds `text`.
   void WaitFor(const std::string& text) {
     while (written_.find(text) == std::string::npos) {
       std::array<char, 512> bytes;
@@ -32,7 +32,7 @@ class ProgressTest : public ::testing::Test {
     }
     written_.erase(0, written_.find(text) + text.size());
   }
-  // Everything else that was written.
+  // All other output.
   std::string Rest() {
     EXPECT_EQ(write(ends_[1], "END", 3), 3);
     const std::string before = written_;

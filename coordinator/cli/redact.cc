@@ -30,7 +30,7 @@ bool IsDirectory(const std::string& path) {
 
 std::string Basename(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// As the name of the file says; on standard output as JSON Lines.
+// The format follows from the file's name; standard output gets JSON Lines.
 wire::WriteOptions OptionsFor(absl::string_view target) {
   wire::WriteOptions options;
   options.gzip = absl::ConsumeSuffix(&target, ".gz");
@@ -38,7 +38,7 @@ wire::WriteOptions OptionsFor(absl::string_view target) {
   return options;
 }
 
-// A new file: what is there may be the only copy of a capture.
+// Writes a new file only: an existing file may be the only copy of a capture.
 absl::Status WriteNew(const std::string& path, const std::string& bytes) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
   if (file < 0 && errno == EEXIST) {

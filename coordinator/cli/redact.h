@@ -15,14 +15,14 @@ class RedactCommand final : public Command {
  public:
   explicit RedactCommand(CLI::App& app);
 
-  // Writes each capture anew, without secrets and with a pseudonym for every name. 2: one was
-  // not read (named on standard error, the others are written all the same), or the flags are
-  // wrong; 1: one could not be written.
+  // Writes each capture anew, without secrets and with a pseudonym for every name. 2: a capture was
+  // not read (standard error names it, the others are written all the same), or the flags are
+  // wrong; 1: a capture could not be written.
   int Run() override;
 
  private:
   absl::Status CheckFlags() const;
-  // Where the capture goes; empty: standard output.
+  // The path to which the capture goes; empty: standard output.
   std::string TargetOf(const std::string& path) const;
   int RedactOne(const std::string& path, const secrets::Redactor& redactor) const;
 

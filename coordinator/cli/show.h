@@ -11,7 +11,7 @@
 namespace rapideye::cli {
 
 // The incident that `given` means: a whole id, the beginning of one, or "latest". NOT_FOUND or
-// INVALID_ARGUMENT names those that look like it.
+// INVALID_ARGUMENT names similar ids.
 absl::StatusOr<std::string> IncidentNamed(CoordinatorClient& client, const std::string& given);
 
 class ShowCommand final : public Command {
@@ -19,13 +19,13 @@ class ShowCommand final : public Command {
   explicit ShowCommand(CLI::App& app);
 
   // 0; 2 if ID may be several incidents, 1 if there is no such incident or it cannot be
-  // had. The document goes to standard output as it is.
+  // fetched. The document goes to standard output as it is.
   int Run() override;
 
  private:
   // The text after NOT_FOUND: the ids that look most like it.
   static std::string Suggestion(CoordinatorClient& client, const std::string& id);
-  // Prints what has become of the incident since its digest, on standard error.
+  // Prints later events of the incident, after its digest, on standard error.
   static void TellState(CoordinatorClient& client, const std::string& id);
 
   CoordinatorFlags coordinator_;

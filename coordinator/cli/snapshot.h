@@ -13,8 +13,8 @@ class SnapshotCommand final : public Command {
  public:
   explicit SnapshotCommand(CLI::App& app);
 
-  // 0 whatever the verdict; 1 if there is none. A snapshot is stored nowhere but in
-  // --capture; one that meets an incident is that incident's digest.
+  // Returns 0 whatever the verdict; 1 without a verdict. A snapshot is stored nowhere but in
+  // --capture; a request that meets an incident gets that incident's digest.
   int Run() override;
 
  private:

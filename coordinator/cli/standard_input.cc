@@ -46,7 +46,7 @@ absl::Status StandardInput::Copy() {
                       : static_cast<int64_t>(wire::kMaxCaptureBytes) + 1);
 }
 
-// In all.
+// `bytes`: of the whole copy.
 absl::Status StandardInput::CopyUpTo(int64_t bytes) {
   std::string buffer(kCopyBytes, '\0');
   while (!at_end_ && copied_ < bytes) {

@@ -10,16 +10,16 @@
 
 namespace rapideye::cli {
 
-// Stands for it among the files of a command.
+// Stands for standard input among the files of a command.
 constexpr char kStandardInput[] = "-";
 
 class StandardInput {
  public:
-  // Copies it to its end into a temporary file without a name, in bounded memory. Of what is no
-  // log, no more than a capture may have is taken: the reader of captures refuses such a file.
-  // INVALID_ARGUMENT: it cannot be read; INTERNAL: there is no room for the copy.
+  // Copies standard input to its end into a temporary file without a name, in bounded memory. Of an
+  // input that is no log, only as much as a capture may have: the reader of captures then refuses
+  // it. INVALID_ARGUMENT: it cannot be read; INTERNAL: there is no room for the copy.
   absl::Status Copy();
-  // Of the copy; of this process alone, as long as this object lives. Empty before Copy.
+  // The copy's path, for this process alone, as long as this object lives. Empty before Copy.
   const std::string& path() const { return path_; }
 
  private:

@@ -69,7 +69,7 @@ int StatusCommand::Watch(CoordinatorClient& client) const {
     exit_status = status.ok() ? program::kExitOk : Fail(status.status());
     if (status.ok() && fail_on_hang_ && Hangs(*status)) exit_status = program::kExitFailure;
     if (!status.ok()) {
-      // One that has just restarted is asked at once, not after gRPC's backoff.
+      // A coordinator that has just restarted is asked at once, not after gRPC's backoff.
       if (absl::StatusOr<CoordinatorClient> anew = CoordinatorClient::Make(coordinator_);
           anew.ok()) {
         client = *std::move(anew);
@@ -77,7 +77,7 @@ int StatusCommand::Watch(CoordinatorClient& client) const {
     }
     if (status.ok() && !Show(*status)) return program::kExitFailure;
     if (shown == count_) return exit_status;
-    // A person who looks on may stop to do so; a script is told what it saw last.
+    // A person may stop watching at any time; a script gets the exit status of the last look.
     if (signals->Wait(kWatchPeriod).has_value()) {
       return fail_on_hang_ ? exit_status : program::kExitOk;
     }

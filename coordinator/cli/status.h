@@ -22,7 +22,7 @@ class StatusCommand final : public Command {
   int Run() override;
 
  private:
-  // One status to standard output; false if that cannot be written.
+  // Writes one status to standard output; false if that cannot be written.
   bool Show(const v1::GetStatusReply& status) const;
   int Watch(CoordinatorClient& client) const;
 

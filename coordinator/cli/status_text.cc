@@ -126,14 +126,14 @@ std::string VerdictOf(const v1::IncidentSummary& incident) {
                       culprits == "-" ? "nobody can be named" : Shown(culprits));
 }
 
-// The first line of a hang: who and why come before all else.
+// The first line of a hang: verdict and culprit come before all else.
 std::string Hang(const v1::GetStatusReply& status, bool colours) {
   if (!Hangs(status) || !status.has_last_incident()) return "";
   return Coloured(absl::StrCat("HANG       ", VerdictOf(status.last_incident())), kRed, colours) +
          "\n";
 }
 
-// The last one, and when the standstill is looked at again.
+// The last incident, and the time of the next look at the standstill.
 std::string Incident(const v1::GetStatusReply& status) {
   std::string text;
   if (status.has_last_incident_id()) {

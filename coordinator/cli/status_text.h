@@ -11,11 +11,11 @@ namespace rapideye::cli {
 // True while a hang is out: its digest is written, and the job has not advanced since.
 bool Hangs(const v1::GetStatusReply& status);
 
-// Some lines; what the coordinator sent is escaped. `colours`: for a terminal.
+// Some lines; texts from the coordinator are escaped. `colours`: for a terminal.
 std::string StatusText(const v1::GetStatusReply& status, bool colours = false);
 
-// One object in one line, with its newline. Durations in milliseconds; what was not
-// reported is left out.
+// One object in one line, with its newline. Durations are in milliseconds; unreported fields are
+// left out.
 std::string StatusJson(const v1::GetStatusReply& status);
 
 }  // namespace rapideye::cli

@@ -7,8 +7,8 @@
 
 namespace rapideye::cli {
 
-// "; closest: a, b, c": those of `known` that look most like `wanted`, the earlier ones
-// first among equals, made safe to show; empty if nothing is known.
+// "; closest: a, b, c": the names of `known` that look most like `wanted`, the earlier ones
+// first among equals, made safe to show; empty if `known` is.
 std::string Closest(const std::string& wanted, const std::vector<std::string>& known);
 
 }  // namespace rapideye::cli

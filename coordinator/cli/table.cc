@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kGap = 2;
 
-// Characters, not bytes.
+// Counts characters, not bytes.
 size_t Width(const std::string& text) {
   return static_cast<size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return !text::ContinuesCharacter(c); }));

@@ -15,10 +15,10 @@ class Table {
  public:
   explicit Table(std::vector<std::string> head) { rows_.push_back(std::move(head)); }
 
-  // As many cells as the head has; each is escaped and cut.
+  // Adds as many cells as the head has; each is escaped and cut.
   void Add(std::vector<std::string> cells);
 
-  // Every line begins with `indent`; the last column is not padded.
+  // The whole table: every line begins with `indent`; the last column is not padded.
   std::string Text(std::string_view indent) const;
 
  private:

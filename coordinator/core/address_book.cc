@@ -6,7 +6,7 @@ void AddressBook::Claim(const wire::Hello& hello) {
   Entry& entry = workers_[hello.worker];
   for (const wire::HostAddress& old : entry.addresses) {
     const auto claims = claims_.find(old.address);
-    if (claims == claims_.end()) continue;  // it was given twice
+    if (claims == claims_.end()) continue;  // the Hello had this address twice
     const auto host = claims->second.find(entry.host);
     if (host == claims->second.end()) continue;
     host->second.erase(hello.worker);

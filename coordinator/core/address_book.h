@@ -28,9 +28,9 @@ class AddressBook {
   // The worker with this address; the first one of several on its host, because a
   // connection identifies a host only.
   std::optional<WorkerId> WorkerOf(const IpAddress& address) const;
-  // Those of the addresses that are known.
+  // Answers with those addresses of the question that are known.
   wire::Peers Answer(const wire::WhoIs& question) const;
-  // Those of the worker's own host alone, as it gave them; empty: none is known.
+  // Addresses of the worker's own host alone, as its agent gave them; empty: none is known.
   std::vector<wire::HostAddress> AddressesOf(const WorkerId& worker) const;
 
  private:

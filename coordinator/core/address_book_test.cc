@@ -39,11 +39,11 @@ TEST(AddressBookTest, WhatSeveralHostsClaimIsNobodys) {
   book.Claim(HelloOf({0, 1}, "host-1", {{"eth1", kSecond}, {"docker0", kBridge}}));
   EXPECT_EQ(book.WorkerOf(kBridge), std::nullopt);
   EXPECT_THAT(book.AddressesOf({0, 0}), ElementsAre(wire::HostAddress{"eth1", kFirst}));
-  // Whoever claims another's address takes it from both.
+  // An address that two hosts claim belongs to neither.
   book.Claim(HelloOf({0, 1}, "host-1", {{"eth1", kFirst}}));
   EXPECT_EQ(book.WorkerOf(kFirst), std::nullopt);
   EXPECT_THAT(book.AddressesOf({0, 1}), IsEmpty());
-  // And gives it back when it claims it no more.
+  // The address falls back to the first host once the second no longer claims it.
   book.Claim(HelloOf({0, 1}, "host-1", {{"eth1", kSecond}}));
   EXPECT_EQ(book.WorkerOf(kFirst), (WorkerId{0, 0}));
   EXPECT_EQ(book.WorkerOf(kBridge), (WorkerId{0, 0}));
@@ -63,7 +63,7 @@ TEST(AddressBookTest, AWorkerThatMovesTakesItsNewAddresses) {
   book.Claim(HelloOf({0, 0}, "host-7", {{"eth1", kSecond}}));
   EXPECT_EQ(book.WorkerOf(kFirst), std::nullopt);
   EXPECT_EQ(book.WorkerOf(kSecond), (WorkerId{0, 0}));
-  // Its place was taken by another.
+  // Another worker of the host has taken the place of the first.
   book.Claim(HelloOf({0, 1}, "host-0", {{"eth1", kFirst}}));
   EXPECT_EQ(book.WorkerOf(kFirst), (WorkerId{0, 1}));
 }

@@ -1,5 +1,5 @@
-// AgentIdentity compares what an agent says of its worker and its machine with the names in its
-// certificate.
+// AgentIdentity compares an agent's claims about its worker and its machine with the names in the
+// agent's certificate.
 #ifndef RAPIDEYE_COORDINATOR_CORE_AGENT_IDENTITY_H_
 #define RAPIDEYE_COORDINATOR_CORE_AGENT_IDENTITY_H_
 
@@ -13,14 +13,14 @@
 
 namespace rapideye::coordinator {
 
-// Whom the operator believes what. Without TLS nobody has a name.
+// The operator's rules of which certificate may state what. Without TLS no peer has a name.
 struct IdentityRules {
-  // The name of a worker's certificate: "rapideye-agent-{slice}-{task}", also with {job}. A
-  // certificate must hold one of them as filled in by its agent's Hello. Empty: certificates name
-  // no worker, and any agent may speak for any.
+  // Names of workers' certificates: "rapideye-agent-{slice}-{task}", also with {job}. A certificate
+  // must hold one of the names as filled in from its agent's Hello. Empty: certificates name no
+  // worker, and any agent may speak for any worker.
   std::vector<std::string> templates = {};
   // Names of agents whose word on their machine counts as beyond the job's reach: patterns with
-  // `*` and `?`. Empty: nobody's.
+  // `*` and `?`. Empty: no agent's word does.
   std::vector<std::string> direct_evidence_from = {};
 };
 
@@ -28,25 +28,25 @@ struct IdentityRules {
 // `*` and `?`, and a character other than a digit between any two placeholders.
 absl::Status CheckIdentityTemplate(absl::string_view text);
 
-// The name of a certificate that names a machine: MachineName("node", "gke-7") is
-// "rapideye://node/gke-7". Kinds: host, node, hardware. What a URI cannot hold is percent-encoded.
+// The name by which a certificate names a machine: MachineName("node", "gke-7") is
+// "rapideye://node/gke-7". Kinds: host, node, hardware. Other characters are percent-encoded.
 std::string MachineName(absl::string_view kind, absl::string_view name);
 
-// PERMISSION_DENIED, with the name that is missing, if the certificate with these names is not of
-// the worker that the Hello states; or if it names a machine, and the Hello another one.
+// PERMISSION_DENIED, with the missing name, if the certificate with these names does not name the
+// worker that the Hello states; or if it names a machine, and the Hello states another machine.
 absl::Status CheckAgentIdentity(const IdentityRules& rules, const std::vector<std::string>& names,
                                 const wire::Hello& hello);
 
 // OK if the agent's word on its machine counts as beyond the job's reach: the rules name its
-// certificate, and that names the host, node and hardware that the Hello states, as far as it
-// states them. A machine is named by MachineName, or, host and node, by a plain name such as a DNS
-// name. PERMISSION_DENIED: the rules do not name it. FAILED_PRECONDITION: they do, but its
+// certificate, and the certificate names the host, node and hardware, as far as the Hello states
+// them. A certificate names a machine by MachineName, or a host or node by a plain name such as a
+// DNS name. PERMISSION_DENIED: the rules do not name the certificate. FAILED_PRECONDITION: the
 // certificate does not name the machine; the message says what is missing.
 absl::Status CheckDirectEvidence(const IdentityRules& rules, const std::vector<std::string>& names,
                                  const wire::Hello& hello);
 
 // INVALID_ARGUMENT if the number of an agent's start, microseconds of its host's clock, is more
-// than a day ahead of `now`: whoever comes later could never take its place.
+// than a day ahead of `now`: a later agent could never take its place.
 absl::Status CheckAgentIncarnation(const wire::Hello& hello, absl::Time now);
 
 }  // namespace rapideye::coordinator

@@ -51,7 +51,7 @@ TEST(AgentIdentity, ACertificateSpeaksForItsWorkerOnly) {
     EXPECT_FALSE(CheckAgentIdentity(rules, {name}, HelloOf(1, 3)).ok()) << name;
   }
   EXPECT_FALSE(CheckAgentIdentity(rules, {}, HelloOf(1, 3)).ok());
-  // Where certificates name no worker, any will do.
+  // Where certificates name no worker, any certificate will do.
   EXPECT_TRUE(CheckAgentIdentity({}, names, HelloOf(1, 2)).ok());
 }
 
@@ -77,11 +77,11 @@ TEST(DirectEvidence, IsOfTrustedAgentsAboutTheirOwnMachineOnly) {
   const std::string self = "rapideye-host-agent-7";
   EXPECT_TRUE(CheckDirectEvidence(rules, {self, "tpu-3"}, hello).ok());
   EXPECT_TRUE(CheckDirectEvidence(rules, {self, "rapideye://host/tpu-3"}, hello).ok());
-  // Nobody by default, and nobody whom the pattern does not name.
+  // By default no certificate is believed; with a pattern, none that the pattern does not match.
   EXPECT_TRUE(absl::IsPermissionDenied(CheckDirectEvidence({}, {self, "tpu-3"}, hello)));
   EXPECT_TRUE(absl::IsPermissionDenied(CheckDirectEvidence(rules, {"tpu-3"}, hello)));
   EXPECT_TRUE(absl::IsPermissionDenied(CheckDirectEvidence(rules, {}, hello)));
-  // Each name by which a machine may be removed must be its own.
+  // The certificate must hold each name by which the machine may be removed.
   EXPECT_TRUE(absl::IsFailedPrecondition(CheckDirectEvidence(rules, {self}, hello)));
   hello.node = "node-7";
   EXPECT_THAT(Message(CheckDirectEvidence(rules, {self, "tpu-3"}, hello)),
@@ -103,8 +103,8 @@ TEST(AgentIncarnationOfTheFuture, IsRefused) {
   EXPECT_THAT(Message(CheckAgentIncarnation(hello, now)), HasSubstr("hello.agentIncarnation"));
 }
 
-// Whose certificate names another worker takes no place, whether it comes first, last, or with the
-// youngest incarnation that there is.
+// An agent whose certificate names another worker takes no place, whether it comes first, last, or
+// with the youngest incarnation that there is.
 TEST(AgentIdentity, NobodyTakesAPlaceByComingFirst) {
   Membership membership({.job = "job", .slices = {}, .tasks_per_slice = {}},
                         {.templates = {"rapideye-agent-{slice}-{task}"}});

@@ -78,7 +78,7 @@ absl::Status Collection::OnReady(const WorkerId& worker, const wire::SampleReady
         absl::StrFormat("sampleReady.sizeBytes: %d is out of range (0 to %d)", ready.size_bytes,
                         kMaxSnapshotBytes));
   }
-  // A second announcement, or one of a worker that needs none, changes nothing.
+  // A second announcement, or that of a worker that needs none, changes nothing.
   if (entry.state != State::kAsked) return absl::OkStatus();
   entry.state = State::kReady;
   entry.size = std::min(ready.size_bytes * kSizeFactor + kSizeSlack, kMaxSnapshotBytes);

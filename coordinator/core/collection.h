@@ -23,14 +23,14 @@ namespace rapideye::coordinator {
 struct Target {
   WorkerId worker;
   StreamId stream = 0;
-  double votes = 1;  // the worker's part of its host's one (HostVotes)
+  double votes = 1;  // the worker's part of its host's one vote (HostVotes)
 };
 
 class Collection {
  public:
   // Appends to `effects` one Collect per target. `number` names the collection on
-  // the wire, `incident` what agents are to remember of it; `budget` is how many
-  // bytes all its snapshots together may have.
+  // the wire; `incident` is the incident that agents are to remember; `budget` bounds the
+  // bytes of all its snapshots together.
   Collection(int64_t number, std::optional<std::string> incident,
              const std::vector<Target>& targets, absl::Duration deadline, int64_t budget,
              absl::Duration now, Effects& effects);
@@ -50,11 +50,11 @@ class Collection {
   // not granted, or is larger than announced; the snapshot is not to be used.
   absl::Status OnSnapshot(const WorkerId& worker, int64_t bytes, absl::Duration now,
                           Effects& effects);
-  // Takes credits back from those who do not use them.
+  // Takes back the credits of workers that have not sent in time.
   void OnTick(absl::Duration now, Effects& effects);
 
   bool Answered(const WorkerId& worker) const;
-  // True once everybody who was asked has answered or gone.
+  // True once every worker that was asked has answered or gone.
   bool Done() const { return waiting_ == 0; }
   int64_t received_bytes() const { return received_bytes_; }
   // Workers left out because the budget was spent.

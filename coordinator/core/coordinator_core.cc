@@ -205,8 +205,8 @@ void CoordinatorCore::SendWelcome(StreamId stream, const wire::Hello& hello) {
                                         .attention_after = attention_after_}});
 }
 
-// Without this a job with long launches would have its runtimes asked for HLO,
-// which is expensive, in every single one of them.
+// Agents ask a runtime for HLO, which is expensive, once a launch takes this long: without an
+// update a job with long launches would pay for that in each of them.
 void CoordinatorCore::UpdateAttention() {
   const absl::Duration attention = job_.AttentionAfter();
   const double factor = absl::FDivDuration(attention, attention_after_);
@@ -239,7 +239,7 @@ void CoordinatorCore::OnHeartbeat(const Member& member, const wire::Heartbeat& h
     ShowIncarnation(worker, *heartbeat.process_incarnation, /*given=*/false);
   }
   if (job_.incarnation.Left(worker)) {
-    // A process of the past drives nothing, unless it turns out to be at work.
+    // A process of the past has no effect, unless its work turns out to go on.
     if (!job_.progress.Advanced(worker, agent, heartbeat)) return;
     job_.incarnation.Rejoin(worker);
   }
@@ -277,7 +277,7 @@ void CoordinatorCore::OnJobRestart() {
 void CoordinatorCore::OnAlarm(const Member& member, const wire::Alarm& alarm) {
   ++job_.counters.alarms;
   const std::string why = absl::StrCat(DebugName(member), " reports ", Quoted(alarm.text));
-  // In a hang thousands may say the same.
+  // In a hang thousands of agents may raise the same alarm: WarnOfPeer limits the lines.
   WarnOfPeer(why);
   watch_.OnAlarm(member.hello.worker, {alarm.kind, why});
 }

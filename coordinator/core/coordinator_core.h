@@ -34,7 +34,7 @@ struct Options {
 class CoordinatorCore {
  public:
   explicit CoordinatorCore(Options options);
-  // Its parts refer to each other.
+  // The parts of a core refer to each other: it is never copied.
   CoordinatorCore(const CoordinatorCore&) = delete;
   CoordinatorCore& operator=(const CoordinatorCore&) = delete;
 
@@ -49,7 +49,7 @@ class CoordinatorCore {
   const Counters& counters() const { return job_.counters; }
   const Membership& membership() const { return job_.membership; }
   size_t open_streams() const { return streams_.size(); }
-  // After Stop: true once no Conclude or Retell is unanswered any more.
+  // After Stop: true once every Conclude and Retell has been answered.
   bool Finished() const { return watch_.stopping() && !watch_.concluding(); }
 
  private:
@@ -77,7 +77,7 @@ class CoordinatorCore {
   void CloseSilentStreams();
   void CloseAllIfStopped();
   void WarnOfPeer(const std::string& text);
-  // Logs that an agent comes or goes, as often as a real job has it.
+  // Logs that an agent comes or goes; the lines are limited to the rate of a real job.
   void TellOfPeer(const std::string& text);
 
   // Messages of a stream that speaks for `member`.

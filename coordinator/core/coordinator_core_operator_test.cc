@@ -1,4 +1,4 @@
-// What operators ask of the core: the state of the job, and a snapshot on demand.
+// Tests of requests of operators to the core: the state of the job, and a snapshot on demand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ JobStatus StatusOf(FakeJob& job) {
   return job.statuses().back().status;
 }
 
-// The rounds take half a second and what the agents need to answer.
+// The rounds take half a second, and the time that agents need to answer.
 constexpr absl::Duration kRounds = absl::Seconds(1);
 
 // Status -----------------------------------------------------------------------
@@ -36,7 +36,7 @@ TEST(Losses, CountFromTheLastProgressUntilTheJobGoesOn) {
   ASSERT_TRUE(job.RunUntilConclude(absl::Minutes(1)));
   EXPECT_GE(job.concluded()[0].detection, absl::Seconds(4));
   EXPECT_LE(job.concluded()[0].detection, absl::Seconds(6));
-  EXPECT_EQ(StatusOf(job).losses.hung, absl::ZeroDuration());  // it may be no hang
+  EXPECT_EQ(StatusOf(job).losses.hung, absl::ZeroDuration());  // the standstill may be no hang
   job.Concluded();
   const Losses at_the_digest = StatusOf(job).losses;
   EXPECT_GE(at_the_digest.hung, absl::Seconds(4));
@@ -67,7 +67,7 @@ TEST(Status, CountsLaunchesAndVersionsOfAgents) {
   FakeJob job(Quick(), 1, 4);
   job.Run(absl::Seconds(20));
   const JobStatus status = StatusOf(job);
-  EXPECT_EQ(status.launches.counts.at(5), 4 * 19);  // each worker one a second, but its first
+  EXPECT_EQ(status.launches.counts.at(5), 4 * 19);  // one a second of each, but its first
   EXPECT_EQ(status.launches.sum, absl::Seconds(4 * 19));
   ASSERT_EQ(status.agent_versions.size(), 1u);
   EXPECT_EQ(status.agent_versions[0].second, 4u);
@@ -212,7 +212,7 @@ TEST(CoreSnapshot, OfAHealthyJobIsExaminedAndDisturbsNothing) {
   EXPECT_EQ(examine.capture.header.expected_workers.size(), 8u);
   EXPECT_EQ(examine.capture.snapshots.size(), 8u);
   EXPECT_EQ(Count<wire::Collect>(job.at(0, 0)), 2);
-  // No incident, and the watch goes on: a hang is raised as ever.
+  // The snapshot begins no incident, and the watch goes on: a hang raises the alarm as ever.
   EXPECT_THAT(job.concluded(), IsEmpty());
   EXPECT_EQ(job.core().counters().suspicions, 0);
   EXPECT_EQ(job.core().counters().snapshots_taken, 1);
@@ -256,7 +256,7 @@ TEST(CoreSnapshot, IsRefusedIfNobodyAnswers) {
   job.Run(absl::Seconds(11));
   ASSERT_THAT(job.refused(), SizeIs(1));
   EXPECT_THAT(std::string(job.refused()[0].status.message()), HasSubstr("no worker answered"));
-  // One that answers is enough.
+  // One worker that answers is enough.
   job.at(0, 1).answers = true;
   job.Step(SnapshotRequested{.ticket = 2});
   job.Run(absl::Seconds(20));

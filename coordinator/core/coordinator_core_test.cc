@@ -96,14 +96,14 @@ TEST(CoordinatorCore, LaunchesThatCompleteBetweenTheRoundsAreNoHang) {
   job.Freeze();
   job.Run(absl::Seconds(4));
   ASSERT_EQ(Count<wire::Collect>(job.at(0, 0)), 1);
-  ++job.at(0, 0).launch_id;  // seen by the second round alone
+  ++job.at(0, 0).launch_id;  // only the second round sees it
   job.Run(absl::Seconds(1), absl::Hours(1));
   EXPECT_TRUE(job.concluded().empty());
   EXPECT_EQ(job.core().counters().recovered_in_between, 1);
   EXPECT_TRUE(job.Logged("no hang"));
 }
 
-// The processes that `restarted` names show up as others in the second round.
+// The processes of the `restarted` workers are other ones in the second round.
 size_t IncidentsWhenProcessesChange(const std::vector<int>& restarted) {
   FakeJob job(Quick(), 1, 3);
   job.Run(absl::Seconds(20));
@@ -294,7 +294,7 @@ TEST(CoordinatorCore, RestartOfTheJobForgetsAndRearms) {
     agent.last_completion.reset();
     agent.programs = {"bb"};
   }
-  job.Run(absl::Minutes(5));  // it starts; the grace for that holds
+  job.Run(absl::Minutes(5));  // the job starts, within the grace for that
   EXPECT_EQ(job.core().counters().job_restarts, 1);
   EXPECT_EQ(job.concluded().size(), 1u);
   job.Thaw();

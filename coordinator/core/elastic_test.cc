@@ -1,4 +1,4 @@
-// Workers that leave on purpose, are replaced, or join later: the shape is what the job says now.
+// Workers that leave on purpose, are replaced, or join later: the shape is the job's latest.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ class ElasticTest : public ::testing::Test {
     job_.Disconnect(agent);
   }
   size_t Expected() { return job_.core().membership().Expected().size(); }
-  // The others stand still: who is in the capture?
+  // With the others standing still: the workers that the capture expects.
   std::vector<ExpectedWorker> ExpectedInAHang() {
     job_.Freeze();
     EXPECT_TRUE(job_.RunUntilConclude(absl::Minutes(1)));

@@ -20,10 +20,10 @@
 
 namespace rapideye::coordinator {
 
-// One agent's connection, as the shell numbers it. Never used twice.
+// An agent's connection, as the shell numbers it. No number is used twice.
 using StreamId = int64_t;
 
-// One request of an operator, as the shell numbers it. Never used twice.
+// An operator's request, as the shell numbers it. No number is used twice.
 using Ticket = int64_t;
 
 // Events ---------------------------------------------------------------------
@@ -48,7 +48,7 @@ struct StreamCutOff {
   absl::Status status;
 };
 
-// Also after a Close effect; a stream that was never opened is ignored.
+// Comes also after a Close effect; a stream that was never opened is ignored.
 struct StreamClosed {
   StreamId stream = 0;
 };
@@ -57,7 +57,7 @@ struct MessageReceived {
   StreamId stream = 0;
   wire::AgentMessage message;
   int64_t bytes = 0;   // on the wire
-  int64_t memory = 0;  // that it takes, about
+  int64_t memory = 0;  // bytes of memory that it takes, about
 };
 
 // A message broke a rule of the protocol; `status` names the field. No further
@@ -67,8 +67,8 @@ struct MessageMalformed {
   absl::Status status;
 };
 
-// A message of a kind that is not known here, as a newer agent may send: skipped,
-// but no freer than others.
+// A message of a kind that is not known here, as a newer agent may send: it is skipped,
+// but counts against the rate of its stream like any other.
 struct MessageSkipped {
   StreamId stream = 0;
 };
@@ -82,11 +82,11 @@ struct IncidentConcluded {
   bool hang = false;  // false: the verdict was NO_HANG, nothing was raised
   // The digest that is out says UNKNOWN.
   bool unknown = false;
-  // Of NO_HANG: for how long more the pause of the job is an excuse.
+  // After NO_HANG: for how much longer the pause of the job is an excuse.
   std::optional<absl::Duration> excused = std::nullopt;
-  // Of the digest that is out: how many there have been of this incident.
+  // The number of digests of this incident so far, including the one that is out.
   int64_t revision = 1;
-  // The verdict of the digest; absent: as it was told at the start, or as the one before.
+  // The verdict of the digest; absent: unchanged since the start or since the digest before.
   std::optional<ToldVerdict> verdict = std::nullopt;
 };
 
@@ -106,17 +106,17 @@ struct IncidentAcknowledged {
 // The incidents that an earlier coordinator has left on disk; once, at the start.
 struct IncidentsOnDisk {
   std::vector<std::string> ids;
-  // Of these, the newest whose digest says UNKNOWN.
+  // The newest of these incidents, as far as their digests say UNKNOWN.
   std::vector<std::string> unknown = {};
   // The verdicts of the newest digests.
   std::map<std::string, ToldVerdict> verdicts = {};
-  // A pause of the watch that it was told of.
+  // A pause of the watch that an operator had announced to it.
   std::optional<KeptPause> pause = std::nullopt;
   // The lengths of pauses that it had learnt.
   std::optional<KeptPauses> learnt = std::nullopt;
-  // The newest, unless its end is on disk, too.
+  // The newest incident, unless its end is on disk, too.
   std::optional<std::string> open = std::nullopt;
-  // The newest that an operator has acknowledged.
+  // The newest incident that an operator has acknowledged.
   std::optional<IncidentAcknowledged> acknowledged = std::nullopt;
 };
 
@@ -177,8 +177,8 @@ struct Conclude {
   absl::Duration collect;
   // Hardware of the workers without a snapshot, as far as their agents reported it.
   std::map<WorkerId, std::string> hardware = {};
-  // So many hosts have answered, by their certificates or addresses: the job is no larger for those
-  // who decide on removals, however many hosts its workers name. Absent: not known.
+  // The number of hosts that answered, by their certificates or addresses: decisions on removals
+  // take the job for no larger, however many hosts its workers name. Absent: not known.
   std::optional<int64_t> hosts = std::nullopt;
   // A digest of this incident is out: the evidence is of a later look, and matters if the
   // verdict is another one.
@@ -213,7 +213,7 @@ struct StatusReport {
   JobStatus status;
 };
 
-// Classify for those who asked and give them verdict and capture; nothing is
+// Classify, and give verdict and capture to the operators who asked; nothing is
 // stored, logged as a digest, or told to the core. Must not block the thread that
 // owns the core.
 struct Examine {
@@ -228,7 +228,7 @@ struct SnapshotAnswered {
   std::string incident_id;
 };
 
-// There is nothing to look at, or no room; `status` says what to do next.
+// A refusal: there is no worker to ask, or no room; `status` says what to do next.
 struct SnapshotRefused {
   Ticket ticket = 0;
   absl::Status status;
@@ -241,7 +241,7 @@ struct PauseAnswered {
   std::optional<PauseStatus> pause = std::nullopt;
 };
 
-// The pause that lasts now is another one, or none: to be kept for the next coordinator.
+// The present pause was replaced or is over: to be kept for the next coordinator.
 struct PauseChanged {
   std::optional<KeptPause> pause;
 };
@@ -251,8 +251,8 @@ struct PausesLearnt {
   KeptPauses pauses;
 };
 
-// The job goes on after this incident, or has restarted: to be kept beside its digest, and said
-// to whoever was told of it. Once for each.
+// The job goes on after this incident, or has restarted: to be kept beside its digest, and told
+// to all that were told of the incident. Once for each incident.
 struct IncidentEnded {
   EndedIncident incident;
   std::string job;

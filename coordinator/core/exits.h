@@ -8,10 +8,10 @@
 
 namespace rapideye::coordinator {
 
-// True while the failed end of a process may be that of a run that is done: a process that
-// falls over at the very end fails nobody, and the others then end with status 0 within
-// seconds. What a device runs, or an error that another worker met, shows at once that
-// the end was in the middle. False if no process has failed.
+// True while a process that failed may have done so after the work of its run: such a failure
+// harms no other worker, and the other processes end with status 0 within seconds. A program on
+// a device, or an error that another worker met, shows at once that the run was not over. False
+// if no process has failed.
 bool MayBeTheEndOfTheRun(const std::map<WorkerId, Snapshot>& snapshots);
 
 }  // namespace rapideye::coordinator

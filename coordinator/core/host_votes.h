@@ -1,6 +1,6 @@
-// HostVotes gives each host one vote, of which each of its workers has an equal part: whoever
-// connects as many workers has no more votes for it. A host is the certificate of its agents where
-// these name workers, otherwise the address that they connect from (Membership::VoterOf).
+// HostVotes gives each host one vote, of which each of its workers has an equal part: a host that
+// connects many workers has no more votes for it. A host is the certificate of its agents where
+// certificates name workers, otherwise the address that they connect from (Membership::VoterOf).
 #ifndef RAPIDEYE_COORDINATOR_CORE_HOST_VOTES_H_
 #define RAPIDEYE_COORDINATOR_CORE_HOST_VOTES_H_
 
@@ -18,10 +18,10 @@ class HostVotes {
   void Join(const WorkerId& worker, const std::string& host);
   void Leave(const WorkerId& worker);
 
-  // The part of a vote that this worker has. 1 of a worker that is not connected; and of each if
-  // all come from one address, as behind a translated one, which tells no two of them apart.
+  // The part of a vote that this worker has. 1 for a worker that is not connected; and for every
+  // worker if all come from one address: address translation may then hide several hosts.
   double PartOf(const WorkerId& worker) const;
-  // Those of all connected workers.
+  // Votes of all connected workers.
   double All() const;
 
  private:
@@ -29,7 +29,7 @@ class HostVotes {
   std::map<std::string, size_t> workers_of_;
 };
 
-// So many workers, and the votes that they have together.
+// A number of workers, and the votes that they have together.
 struct Tally {
   size_t workers = 0;
   double votes = 0;
@@ -40,9 +40,9 @@ struct Tally {
   }
 };
 
-// True if these are more than half of all votes. Sums of parts are not exact.
+// True if `votes` are more than half of `all`, whatever the rounding of sums of parts.
 bool IsMost(double votes, double all);
-// True if these are at least as many, likewise.
+// True if `votes` are `least` or more, likewise whatever the rounding.
 bool AtLeast(double votes, double least);
 
 }  // namespace rapideye::coordinator

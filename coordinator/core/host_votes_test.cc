@@ -14,7 +14,7 @@ TEST(HostVotesTest, EachHostHasOneVote) {
   EXPECT_DOUBLE_EQ(votes.All(), 2);
   EXPECT_DOUBLE_EQ(votes.PartOf(At(0)), 1);
   EXPECT_DOUBLE_EQ(votes.PartOf(At(3)), 0.25);
-  // Its agent comes back, from another host.
+  // The worker's agent comes back, from another host.
   votes.Join(At(3), "10.0.0.1");
   EXPECT_DOUBLE_EQ(votes.PartOf(At(3)), 0.5);
   votes.Leave(At(3));

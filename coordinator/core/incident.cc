@@ -11,7 +11,7 @@
 namespace rapideye::coordinator {
 namespace {
 
-// A message must never promise a deadline of nothing.
+// A message to an agent must never state a deadline of zero.
 constexpr absl::Duration kLeastDeadline = absl::Milliseconds(1);
 
 std::map<WorkerId, StreamId> ByWorker(const std::vector<Target>& targets) {
@@ -33,7 +33,7 @@ absl::Status CheckSpeaker(const WorkerId& worker, const Snapshot& snapshot) {
                       snapshot.worker.slice, snapshot.worker.task, worker.slice, worker.task));
 }
 
-// INVALID_ARGUMENT names the list that is longer than that of any real host.
+// INVALID_ARGUMENT names a list that is longer than any real host's.
 absl::Status CheckSizes(const Snapshot& snapshot) {
   struct List {
     const char* name;
@@ -120,7 +120,7 @@ absl::Status Incident::OnSnapshot(const WorkerId& worker, wire::SnapshotReply re
   const bool is_first = round == &first_;
   if (is_first) {
     first_launches_.try_emplace(worker, reply.snapshot);
-    // A late answer to the first round must not replace one to the second.
+    // A late answer to the first round must not replace the worker's answer to the second.
     if (second_.has_value() && second_->Answered(worker)) return absl::OkStatus();
   } else if (auto before = first_launches_.find(worker);
              !suspicion_.to_the_end && before != first_launches_.end() &&
@@ -131,7 +131,7 @@ absl::Status Incident::OnSnapshot(const WorkerId& worker, wire::SnapshotReply re
       return absl::OkStatus();
     }
   }
-  // Probes are made when asked for, and told as such.
+  // Agents send probes when asked, in a message of their own: a snapshot's own probes are dropped.
   reply.snapshot.probes.clear();
   snapshots_[worker] = std::move(reply.snapshot);
   Advance(now, effects);
@@ -145,7 +145,7 @@ absl::Status Incident::OnHlo(const WorkerId& worker, const wire::HloReply& reply
     return absl::InvalidArgumentError(absl::StrFormat(
         "hlo.collection: nothing was asked of this worker in collection %d", reply.collection));
   }
-  // One answer for each question: each is kept, and costs what it holds.
+  // One answer for each question: each answer is kept, and takes memory.
   if (!hlo_waiting_.contains(worker)) {
     return absl::InvalidArgumentError(
         absl::StrFormat("hlo: a second answer for collection %d", reply.collection));
@@ -218,7 +218,7 @@ void Incident::Conclude(Effects& effects) {
 }
 
 bool Incident::MayAdvance() const {
-  // One that reports a hang may be the one that lies.
+  // A single worker that reports a hang may be wrong, or lie.
   constexpr double kSeveral = 2;
   double alarmed = 0;
   for (const WorkerId& worker : alarmed_) alarmed += VotesOf(worker);
@@ -240,8 +240,8 @@ void Incident::Recover(const char* why) {
   why_recovered_ = why;
 }
 
-// A restart that is on its way looks like processes that have ended, beside others
-// that wait for them; what the first round saw of those is of a job that is gone.
+// A restart that is on its way looks like processes that have ended beside processes that wait
+// for them; the first round's evidence of these belongs to a job that is gone.
 bool Incident::JobReplaced() const {
   double both = 0;
   double replaced = 0;
@@ -256,9 +256,9 @@ bool Incident::JobReplaced() const {
 
 void Incident::EndFirstRound(absl::Duration now, Effects& effects) {
   state_ = State::kPause;
-  // Counted from the last answer, so that it holds for every worker.
+  // The interval runs from the last answer, so that it holds for every worker.
   second_round_at_ = now + kRoundInterval;
-  // An alarm of another kind is about a job that stands.
+  // Only an exit waits longer: an alarm of another kind is about a job that stands.
   if (suspicion_.trigger == kExitTrigger && MayBeTheEndOfTheRun(snapshots_)) {
     second_round_at_ =
         std::max(second_round_at_, started_ + std::min(kExitsSettle, (deadline_ - started_) / 2));
@@ -288,8 +288,8 @@ void Incident::BeginProbes(std::vector<PlannedProbe> plan, absl::Duration now, E
 
 void Incident::BeginSecondRound(absl::Duration now, Effects& effects) {
   state_ = State::kSecondRound;
-  // Who did not answer the first round is not waited for again; a late answer to
-  // it still counts.
+  // A worker that did not answer the first round is not waited for again; its late answer to
+  // that round still counts.
   std::vector<Target> targets;
   for (const auto& [worker, stream] : connected_) {
     if (first_.Answered(worker)) targets.push_back({worker, stream});

@@ -1,10 +1,10 @@
 // Incident follows one suspected hang from the alarm to the evidence: two collection rounds, HLO of
 // the rare positions, probes of the suspects.
 //
-// The life of one:
+// The life of an incident:
 //   first round   every connected worker is asked for a snapshot
 //   pause         HLO and probes are asked for; the second round waits for its interval, and
-//                 after an exit for what becomes of the others
+//                 after an exit for the fate of the other workers
 //   second round  every connected worker is asked again
 //   answers       HLO and probes that are still out are awaited
 //   done          Snapshots() is the evidence
@@ -32,7 +32,7 @@
 
 namespace rapideye::coordinator {
 
-// The trigger of a capture whose alarm is followed in a way of its own.
+// The trigger of an alarm about an exit: the second round then waits longer.
 inline constexpr char kExitTrigger[] = "exit";
 
 // The reason of an alarm, and its time.
@@ -41,20 +41,20 @@ struct Suspicion {
   std::string why;      // for the log
   std::optional<absl::Duration> threshold;
   Instant detected;
-  // For how long a pause that a training loop announced was waited for; absent: none
-  // was.
+  // For so long the coordinator waited for the end of an announced pause; absent: no pause
+  // was announced.
   std::optional<absl::Duration> announced_pause = std::nullopt;
-  // The incident id that agents remember; absent: none.
+  // The id under which agents remember the incident; absent: none.
   std::optional<std::string> incident = std::nullopt;
-  // What told of the job's progress until it stood still; empty: something else raised the alarm.
+  // The kind of progress that stood still; empty: something else raised the alarm.
   std::string noticed_by = {};
-  // True: launches that complete in between end nothing; what there is was asked
-  // for, hang or not.
+  // True: launches that complete in between end nothing, because the evidence was asked for,
+  // hang or not.
   bool to_the_end = false;
   // A few workers may complete launches in between, while the others stand
   // (Standstill::most_stand, AreExceptions).
   bool most_stand = false;
-  // Since anything in the job had advanced, or since it started; absent: not known.
+  // Time since any progress of the job, or since its start; absent: not known.
   std::optional<absl::Duration> still_for = std::nullopt;
 };
 
@@ -63,7 +63,7 @@ class Incident {
   enum class State { kFirstRound, kPause, kSecondRound, kAnswers, kDone, kRecovered };
 
   // Asks all targets for their first snapshot. The two rounds are numbered
-  // `first_number` and `first_number` + 1; numbers are never used again.
+  // `first_number` and `first_number` + 1; a number is never used again.
   Incident(Suspicion suspicion, const std::vector<Target>& targets, int64_t first_number,
            absl::Duration deadline, absl::Duration now, Effects& effects);
 
@@ -72,8 +72,8 @@ class Incident {
   const char* why_recovered() const { return why_recovered_; }
   const Suspicion& suspicion() const { return suspicion_; }
 
-  // This worker reports a hang or a halt. Once several do, the few that complete launches do
-  // not outweigh them (AreExceptions).
+  // This worker reports a hang or a halt. Once several workers do, the few that complete launches
+  // do not outweigh them (AreExceptions).
   void OnAlarm(const WorkerId& worker) { alarmed_.insert(worker); }
 
   // True for the numbers of the two rounds.
@@ -84,9 +84,9 @@ class Incident {
   void OnJoin(const Target& target, absl::Duration now, Effects& effects);
   void OnLeave(const WorkerId& worker, absl::Duration now, Effects& effects);
 
-  // Answers of a worker. INVALID_ARGUMENT if it breaks the order of the protocol
-  // or speaks for another worker: its stream is to be closed. An answer that
-  // comes too late to matter is ignored.
+  // Takes a worker's answers. INVALID_ARGUMENT if the worker breaks the order of the protocol or
+  // speaks for another worker: its stream is to be closed. An answer that comes too late to matter
+  // is ignored.
   absl::Status OnReady(const WorkerId& worker, const wire::SampleReady& ready, absl::Duration now,
                        Effects& effects);
   absl::Status OnSnapshot(const WorkerId& worker, wire::SnapshotReply reply, int64_t bytes,
@@ -97,15 +97,15 @@ class Incident {
                         Effects& effects);
   void OnTick(absl::Duration now, Effects& effects);
 
-  // True once the first round has shown what is suspect, until BeginProbes was called.
+  // True once the first round has shown the suspects, until BeginProbes was called.
   bool WantsProbes() const { return wants_probes_; }
-  // Has these probes made, while the rest goes on.
+  // Asks agents for these probes, while the rounds go on.
   void BeginProbes(std::vector<PlannedProbe> plan, absl::Duration now, Effects& effects);
 
-  // When OnTick is next needed.
+  // The time at which OnTick is needed next.
   absl::Duration NextWake() const;
 
-  // Gives up: cancels outstanding requests.
+  // Gives up the incident: cancels outstanding requests.
   void Abandon(Effects& effects);
 
   // The latest snapshot of each worker that answered, with HLO and probes.
@@ -125,7 +125,7 @@ class Incident {
   void AskForHlo(absl::Duration now, Effects& effects);
   void Conclude(Effects& effects);
   void Recover(const char* why);
-  // True if the workers that have completed launches between the looks are no reason to end it.
+  // True if workers that completed launches between the looks are too few to end the incident.
   bool MayAdvance() const;
   double VotesOf(const WorkerId& worker) const;
   // True if most workers show another process in the second round than in the first.
@@ -142,7 +142,7 @@ class Incident {
   State state_ = State::kFirstRound;
   const char* why_recovered_ = "";
   std::map<WorkerId, StreamId> connected_;
-  std::map<WorkerId, double> votes_;  // of all that were ever connected
+  std::map<WorkerId, double> votes_;  // of all workers that were ever connected
   Collection first_;
   std::optional<Collection> second_;
   std::map<WorkerId, LaunchesOfRound> first_launches_;

@@ -20,13 +20,13 @@ namespace rapideye::coordinator {
 class JobIncarnation {
  public:
   // A worker showed its key. True if the job has thereby restarted, since most workers, and
-  // workers of most hosts, have another one: nothing learnt or pending from before may drive
-  // anything.
+  // workers of most hosts, have another key: then nothing learnt or pending from before counts
+  // any more.
   bool Observe(const WorkerId& worker, const std::string& key, bool given,
                const HostVotes& hosts = HostVotes());
 
   // True if the worker belongs to an earlier incarnation: it has not restarted
-  // while most others have. One that completes launches is called back.
+  // while most others have. Rejoin takes it back once it completes launches.
   bool Left(const WorkerId& worker) const { return left_.contains(worker); }
   void Rejoin(const WorkerId& worker);
   // The job goes on without this worker: its key no longer counts among those of the job.
@@ -54,8 +54,8 @@ class JobIncarnation {
   std::map<WorkerId, Key> current_;  // of this incarnation
   std::map<WorkerId, Key> ahead_;    // changed since, not yet the majority
   std::map<WorkerId, Key> left_;     // still with the key of an earlier one
-  // Since it was first true: a thousand workers that connect need not be searched
-  // through for each.
+  // True once any worker stated the platform's incarnation: until then Id need not search
+  // a thousand workers for it.
   bool ever_given_ = false;
 };
 

@@ -47,7 +47,7 @@ TEST(JobIncarnation, MostProcessesRestartedIsOneRestart) {
   EXPECT_TRUE(incarnation.Observe({0, 2}, "q", kDerived));
   EXPECT_TRUE(incarnation.Left({0, 3}));
   EXPECT_NE(incarnation.Id(), before);
-  // The last one follows; the job has not restarted again.
+  // The last worker follows; the job has not restarted again.
   EXPECT_FALSE(incarnation.Observe({0, 3}, "p", kDerived));
   EXPECT_FALSE(incarnation.Observe({0, 3}, "q", kDerived));
   EXPECT_FALSE(incarnation.Left({0, 3}));
@@ -75,7 +75,7 @@ TEST(StableHash, IsTheSameEverywhere) {
   EXPECT_EQ(StableHash("a"), 0xaf63dc4c8601ec8cULL);
 }
 
-// They all show another process, again and again.
+// The invented workers all show another process, again and again.
 TEST(JobIncarnation, AsManyWorkersAsOneHostConnectsRestartNoJob) {
   constexpr int kGhosts = 40;
   HostVotes hosts;

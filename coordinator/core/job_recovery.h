@@ -30,20 +30,20 @@ class JobRecovery {
       : from_(from), shown_(std::move(shown)), seen_(seen) {}
 
   // The worker's last launch completed at `completion`; absent: none has. True if the worker
-  // has thereby recovered: what it had completed before, and only now can report, does not
+  // has thereby recovered: a launch from before, which it can report only now, does not
   // count.
   bool Observe(const WorkerId& worker, const std::optional<absl::Duration>& completion);
   void RecoverAll(const Membership& membership);
   // The job stands, and its last launch completed at `completion`. True, once, if that was after
-  // the evidence was complete: of this standstill there is none yet.
+  // the evidence was complete: of this standstill there is no evidence yet.
   bool TakeUnseenStandstill(const std::optional<absl::Duration>& completion);
 
   bool Recovered(const WorkerId& worker) const { return recovered_.contains(worker); }
   // More than half of the `running` votes are of workers that have recovered.
   bool MostRecovered(double running, const HostVotes& hosts) const;
 
-  // The incident is about processes that still are: a restart of the job that is noticed now
-  // came before the incident.
+  // True if most workers still run the processes of the incident: a restart of the job that is
+  // noticed now came before the incident.
   bool IsAbout(const JobIncarnation& job) const;
 
  private:

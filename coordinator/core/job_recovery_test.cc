@@ -27,7 +27,7 @@ TEST(JobRecovery, MostAreMoreThanHalfOfThoseThatRun) {
   EXPECT_TRUE(recovery.MostRecovered(2, HostVotes()));
 }
 
-// As many workers as one host connects, and which never recover, do not end the watch.
+// Any number of workers that one host connects, and that never recover, do not prolong the watch.
 TEST(JobRecovery, MostAreCountedByHosts) {
   constexpr int kHonest = 3;
   constexpr int kGhosts = 40;
@@ -53,7 +53,7 @@ TEST(JobRecovery, IsAboutTheJobThatMostWorkersShowed) {
   EXPECT_TRUE(JobRecovery(kEnd, {{{0, 0}, "a"}, {{0, 1}, "a"}, {{0, 2}, "b"}}).IsAbout(job));
   EXPECT_FALSE(JobRecovery(kEnd, {{{0, 0}, "a"}, {{0, 1}, "b"}}).IsAbout(job));
   EXPECT_FALSE(JobRecovery(kEnd).IsAbout(job));
-  // A worker of which nothing is known now says nothing.
+  // A worker without a known key does not count.
   EXPECT_TRUE(JobRecovery(kEnd, {{{0, 0}, "a"}, {{1, 0}, "b"}}).IsAbout(job));
 }
 

@@ -1,5 +1,5 @@
-// A job that restarts is a new incarnation: whatever was learnt of the old one, or
-// was pending, drives nothing. Tried from many states, each from a seed.
+// A job that restarts is a new incarnation: state that was learnt of the old one, or
+// was pending, has no effect. Tried from many states, each from a seed.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -26,7 +26,7 @@ class JobRestart : public ::testing::TestWithParam<int> {
            absl::FDivDuration(limit, absl::Seconds(1));
   }
 
-  // Some past: health, perhaps alarms, a hang in any of its stages, agents and
+  // A past for the job: health, perhaps alarms, a hang in any of its stages, agents and
   // coordinators that come and go.
   void LiveThrough(FakeJob& job) {
     job.Run(absl::Seconds(5) + UpTo(absl::Seconds(20)));
@@ -46,7 +46,7 @@ class JobRestart : public ::testing::TestWithParam<int> {
     job.Run(UpTo(absl::Seconds(2)), absl::Milliseconds(250));
   }
 
-  // All processes are others. Agents notice with their next poll.
+  // Replaces all processes. Agents notice that with their next poll.
   static void RestartJob(FakeJob& job) {
     for (auto& [id, agent] : job.agents()) {
       agent.process = "p2";
@@ -75,18 +75,18 @@ TEST_P(JobRestart, NothingOfTheOldIncarnationDrivesAnything) {
   const size_t before = job.concluded().size();
   const int64_t suspicions = job.core().counters().suspicions;
 
-  // It starts: longer than any threshold of the old one, within the grace.
+  // The new job starts: longer than any threshold of the old one, within the grace.
   job.Run(absl::Minutes(1));
   EXPECT_EQ(job.concluded().size(), before);
   EXPECT_EQ(job.core().counters().suspicions, suspicions);
 
-  // An answer to a Conclude of the old one may come late.
+  // An answer to a Conclude of the old incarnation may come late.
   if (before > 0) job.Concluded();
   job.Thaw();
   job.Run(absl::Minutes(2));
   EXPECT_EQ(job.concluded().size(), before);
 
-  // Its own hang is told, once, and holds nothing of the past.
+  // The new incarnation's hang gets one digest, which holds nothing of the past.
   job.Freeze();
   ASSERT_TRUE(job.RunUntilConclude(absl::Seconds(15)));
   const Capture& capture = job.concluded().back().capture;

@@ -23,12 +23,12 @@ namespace rapideye::coordinator {
 struct Counters {
   int64_t hellos_admitted = 0;
   int64_t hellos_refused = 0;
-  int64_t hello_timeouts = 0;    // streams that never said who they are
+  int64_t hello_timeouts = 0;    // streams that never sent a Hello
   int64_t superseded = 0;        // streams replaced by a newer agent
   int64_t takeovers = 0;         // streams replaced by a newer one of the same agent
   int64_t duplicate_agents = 0;  // hellos refused: another agent speaks for the worker
-  int64_t foreign_agents = 0;    // hellos refused: another certificate does
-  int64_t streams_refused = 0;   // before they said anything: certificate, limit
+  int64_t foreign_agents = 0;    // hellos refused: another certificate speaks for the worker
+  int64_t streams_refused = 0;   // before their first message: certificate, limit
   int64_t cut_off = 0;           // streams that do not read, or whose bytes do not fit
   int64_t silent_streams = 0;    // agents that stopped talking
   int64_t unlogged_lines = 0;    // about refused peers, beyond the limit
@@ -40,9 +40,9 @@ struct Counters {
   int64_t further_looks = 0;          // of these: at a standstill that was looked at before
   int64_t recovered_in_between = 0;   // of these: launches completed after all
   int64_t incidents = 0;              // of these: hangs
-  int64_t recalled = 0;               // incidents of a coordinator before this one
+  int64_t recalled = 0;               // incidents that an earlier coordinator began
   int64_t snapshots_requested = 0;    // by operators
-  int64_t snapshots_taken = 0;        // collections for these; several may share one
+  int64_t snapshots_taken = 0;        // collections for these requests; several may share one
   int64_t probes_asked = 0;           // of agents, of other workers
   int64_t snapshots_over_budget = 0;  // workers left out of a collection
 };
@@ -53,7 +53,7 @@ enum class Activity {
   kArmed,       // the job is watched
   kCollecting,  // a hang is suspected: workers are asked
   kConcluding,  // evidence is classified and stored
-  kWaiting,     // the hang has its digest: waits for the job to advance again
+  kWaiting,     // the hang has its digest: the job must advance again
 };
 const char* ActivityName(Activity activity);  // "learning" ...
 
@@ -73,8 +73,8 @@ struct WorkerStatus {
 
 // How far a worker has come, for a map of the job.
 enum class WorkerState {
-  kAway,        // no agent of it is connected
-  kNotRunning,  // nothing tells of its progress
+  kAway,        // no agent of the worker is connected
+  kNotRunning,  // no source tells of its progress
   kStarting,    // no launch and no step of it is known to have completed
   kPaused,      // its page announces a checkpoint, an evaluation or a compilation
   kAdvancing,
@@ -87,22 +87,22 @@ struct WorkerOnMap {
   WorkerState state = WorkerState::kAway;
   std::optional<absl::Duration> since_completion;
   std::optional<int64_t> step;
-  std::optional<Phase> phase;  // as its page says, if it has one
+  std::optional<Phase> phase;  // as its page states, if there is a page
 };
 
-// Launches of all workers that completed within one minute, or steps where no runtime answers.
+// Launches of all workers that completed within one minute; steps where no runtime answers.
 struct LaunchMinute {
   int64_t launches = 0;
-  // From one completion of a worker to its next; zero without launches. The longest is that of
-  // one heartbeat's launches on average.
+  // Times from one completion of a worker to its next; zero without launches. The longest is the
+  // average of one heartbeat's launches.
   absl::Duration mean;
   absl::Duration longest;
 };
 
-// How long launches took since the start of the coordinator, those of all workers, by upper
-// bounds; likewise steps where no runtime answers.
+// Durations of the launches of all workers since the start of the coordinator, by upper bounds;
+// durations of steps where no runtime answers.
 struct LaunchDurations {
-  // From a kernel by itself to a step that a checkpoint is part of. In seconds.
+  // In seconds: from a kernel by itself to a step that includes a checkpoint.
   static constexpr std::array<double, 12> kBounds = {0.005, 0.025, 0.1, 0.25, 0.5, 1,
                                                      2.5,   5,     10,  30,   60,  300};
 
@@ -110,8 +110,8 @@ struct LaunchDurations {
   absl::Duration sum;
 };
 
-// The time that the job has hung since the start of the coordinator, from the last progress to the
-// recovery, and that time for each of its chips, as far as they are known.
+// The time that the job has hung since the start of the coordinator, from the last progress of each
+// hang to the recovery, and the same in chip time, as far as the chips are known.
 struct Losses {
   absl::Duration hung;
   absl::Duration of_chips;
@@ -124,7 +124,7 @@ struct EndedIncident {
   std::string why = {};  // one clause
 };
 
-// An operator takes care of an incident: nobody need be told of it again.
+// An operator takes care of the incident: no further notice of it is needed.
 struct Acknowledgement {
   absl::Time at;
   std::string reason;  // "" for none
@@ -144,10 +144,10 @@ struct ToldVerdict {
   std::optional<double> confidence = {};  // absent: the cause states none
   std::string headline = {};
   std::vector<std::string> culprits = {};  // hosts, the first few
-  size_t culprit_hosts = 0;                // how many there are
+  size_t culprit_hosts = 0;                // number of all culprit hosts
 };
 
-// Takes a digest for the log: what it says in one line, if that is known, and its text.
+// Takes a digest for the log: its verdict in one line, if that is known, and its text.
 using DigestLog = std::function<void(const std::string& incident_id, const std::string& text,
                                      const std::optional<ToldVerdict>& verdict)>;
 
@@ -158,7 +158,7 @@ struct PauseStatus {
   std::string by;
 };
 
-// The same, as it outlives a coordinator.
+// The same pause in the form that outlives a coordinator.
 struct KeptPause {
   absl::Time until;
   std::string reason;
@@ -171,19 +171,19 @@ struct JobStatus {
   std::optional<std::string> generation;
 
   Activity activity = Activity::kLearning;
-  // The last one that this coordinator knows of; older ones are on disk.
+  // The last incident that this coordinator knows of; older ones are on disk.
   std::optional<std::string> last_incident;
   int64_t last_revision = 1;                    // of its digest
   std::optional<ToldVerdict> last_verdict;      // absent: its digest was not seen
-  std::optional<Acknowledgement> acknowledged;  // that incident; absent: by nobody yet
-  std::optional<absl::Duration> next_look;      // in how long the standstill is looked at again
+  std::optional<Acknowledgement> acknowledged;  // absent: no operator has acknowledged it
+  std::optional<absl::Duration> next_look;      // time until the standstill is looked at again
 
-  // Nothing is raised meanwhile.
+  // While it lasts, no alarm begins an incident.
   std::optional<PauseStatus> pause;
 
   size_t expected = 0;                  // workers of the job, as far as known
   size_t connected = 0;                 // with an agent here
-  size_t running = 0;                   // of these: with a runtime that is there
+  size_t running = 0;                   // of these: with a runtime that answers
   std::vector<WorkerStatus> missing;    // the first kMaxListedWorkers not connected
   std::vector<WorkerStatus> slowest;    // connected, longest without a completion first
   std::vector<WorkerOnMap> workers;     // all expected, by slice and task
@@ -194,24 +194,24 @@ struct JobStatus {
   std::vector<std::pair<std::string, size_t>> agent_versions;
   std::vector<EndedIncident> ended;  // the last few that ended since the start, oldest first
 
-  // While the job starts: for how long, which workers have not come, and on which hosts no
-  // training process is known. The first kMaxListedWorkers of each, and how many there are.
+  // While the job starts: for how long, the workers that have not come, and those of them on hosts
+  // without a known training process. The first kMaxListedWorkers of each, and the whole numbers.
   std::optional<absl::Duration> starting;
   std::vector<WorkerStatus> not_come;
   size_t not_come_count = 0;
   std::vector<WorkerStatus> without_process;
   size_t without_process_count = 0;
 
-  // How many connected workers are in each phase of the start-up, in the order of the phases.
+  // The number of connected workers in each phase of the start-up, in the order of the phases.
   std::vector<std::pair<std::string, size_t>> phases;
-  // The first kMaxListedWorkers that are behind others, or kept by something.
+  // The first kMaxListedWorkers that are behind the others, or that an obstacle keeps.
   std::vector<WorkerStatus> behind;
   size_t behind_count = 0;
 
   // The standstill of the job as a whole; absent while it does not run.
   struct Waiting {
     absl::Duration still_for;  // since anything advanced
-    absl::Duration threshold;  // the one that applies now
+    absl::Duration threshold;  // the threshold that applies now
     std::string why;           // one clause
   };
   std::optional<Waiting> waiting;
@@ -219,7 +219,7 @@ struct JobStatus {
   absl::Duration launch_threshold;                 // for the slowest program known
   absl::Duration hang_threshold;
   absl::Duration startup_grace;
-  bool launch_threshold_set = false;  // by a flag, hence not learnt
+  bool launch_threshold_set = false;  // by a flag, instead of learnt
   bool hang_threshold_set = false;
 
   absl::Duration longest_launch;  // learnt in health; zero: nothing yet

@@ -93,7 +93,7 @@ std::vector<Launch> LaunchHistory::Step(const std::map<ProgramNumber, int64_t>& 
   if (!Covers(per_step, completed)) return {};
   const size_t first = FirstRotation(cycle);
   std::vector<Launch> step(cycle.begin() + static_cast<ptrdiff_t>(first), cycle.end());
-  // What was cut off the front runs again at the end, one step later.
+  // Launches cut off the front run again at the end, one step later.
   for (size_t i = 0; i < first; ++i) {
     step.push_back({cycle[i].program, Plus(cycle[i].id, per_step.at(cycle[i].program))});
   }

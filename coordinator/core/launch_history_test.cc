@@ -61,9 +61,9 @@ TEST(LaunchHistory, ProgramThatRunsSeveralTimesInAStep) {
 
 TEST(LaunchHistory, CycleThatLeavesOutASteadyProgramIsNoStep) {
   LaunchHistory history;
-  history.Append({{kA, 5}, {kB, 17}, {kA, 6}});  // of A B A C
+  history.Append({{kA, 5}, {kB, 17}, {kA, 6}});  // part of A B A C
   EXPECT_THAT(history.Step({{kA, 20}, {kB, 10}, {kC, 10}}), IsEmpty());
-  // One that ran once, to start, is none of the step.
+  // A program that ran once, at the start, is no part of the step.
   EXPECT_FALSE(history.Step({{kA, 20}, {kB, 20}, {kC, 1}}).empty());
 }
 

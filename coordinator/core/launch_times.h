@@ -18,16 +18,16 @@ class LaunchTimes {
  public:
   static constexpr size_t kMinutes = 60;
 
-  // A worker has completed so many launches, or steps where no runtime tells of launches, within
-  // `took`: from the last completion that was known of it to the present one. Nothing is recorded
-  // without launches, or for a time that is not positive.
+  // Records that a worker has completed `launches`, or steps where no runtime tells of launches,
+  // within `took`: from its last known completion to the present one. Records nothing without
+  // launches, or for a time that is not positive.
   void Add(int64_t launches, absl::Duration took, absl::Duration now);
 
   // The minutes up to the present one, oldest first, at most kMinutes; empty before the first Add.
   // Minutes in which no launch completed are among them, with no launches.
   std::vector<LaunchMinute> LastHour(absl::Duration now) const;
 
-  // All since the start. Those of one heartbeat count as equally long.
+  // All durations since the start. The launches of one heartbeat count as equally long.
   const LaunchDurations& durations() const { return durations_; }
 
  private:
@@ -37,7 +37,7 @@ class LaunchTimes {
     absl::Duration sum;
   };
 
-  std::deque<Bucket> buckets_;  // by minute; only those with launches, but for the first
+  std::deque<Bucket> buckets_;  // by minute; but for the first, only minutes with launches
   LaunchDurations durations_;
 };
 

@@ -113,7 +113,7 @@ void Learning::ObservePauses(WorkerFacts& facts, const wire::Heartbeat& heartbea
   learn(heartbeat.step_lines->longest, facts.distrusted_step_lines, longest_step_lines_);
 }
 
-// Only what has ended is known to have been healthy.
+// Only a phase that has ended is known to have been healthy.
 void Learning::ObservePhase(WorkerFacts& facts, const std::optional<rapideye::Progress>& progress) {
   Phase phase = Phase::kUnspecified;
   absl::Duration phase_for = absl::ZeroDuration();
@@ -162,7 +162,7 @@ void Learning::ObserveQueue(WorkerFacts& facts, const wire::Heartbeat& heartbeat
   std::vector<Launch> queue;
   for (const wire::QueueEntry& entry : heartbeat.queue) {
     const std::optional<ProgramNumber> number = Number(entry.fingerprint);
-    // A gap would invent an order.
+    // A gap in the queue would make up an order that never ran.
     if (!number.has_value() || !entry.launch_id.has_value()) break;
     queue.push_back({*number, *entry.launch_id});
   }
@@ -220,8 +220,8 @@ Learning::Groups Learning::GroupByPrograms(const std::vector<WorkerId>& members)
   const std::vector<WorkerId> idle = std::move(exact[ProgramSet()]);
   exact.erase(ProgramSet());
   if (exact.size() > kMaxCohorts) return {};
-  // A part of a set is that set seen for a shorter time, or without what one
-  // worker alone runs besides; it joins the largest group that holds it.
+  // A subset is a larger set seen for a shorter time, or without the programs that a
+  // worker runs alone; its group joins the largest group that holds it.
   Groups groups;
   for (const auto& [programs, workers] : exact) {
     const auto* home = &programs;
@@ -279,7 +279,7 @@ void Learning::PlaceIdle(const std::vector<WorkerId>& idle, Groups& groups) cons
 }
 
 std::vector<SequenceEntry> Learning::SequenceOf(const std::vector<WorkerId>& workers) const {
-  // Order as most workers show it; launch ids as the first of those does.
+  // The order that most workers show, with the launch ids of the first of those workers.
   std::map<std::vector<ProgramNumber>, std::pair<int64_t, std::vector<Launch>>> votes;
   for (const WorkerId& worker : workers) {
     auto facts = workers_.find(worker);

@@ -20,7 +20,7 @@
 
 namespace rapideye::coordinator {
 
-// How long steps and pauses have been at the longest, in health. Zero: none is known.
+// The longest healthy steps and pauses. Zero: none is known.
 struct LearntPauses {
   absl::Duration step;
   absl::Duration step_lines;  // between two lines that tell a further step
@@ -33,9 +33,9 @@ struct LearntPauses {
   bool operator==(const LearntPauses&) const = default;
 };
 
-// The same, as it outlives a coordinator.
+// The same pauses in the form that outlives a coordinator.
 struct KeptPauses {
-  std::string job_incarnation;  // of which they were learnt
+  std::string job_incarnation;  // the incarnation that they were learnt of
   LearntPauses learnt;
 
   bool operator==(const KeptPauses&) const = default;
@@ -49,11 +49,11 @@ class Learning {
   // a worker that already stands still teaches nothing.
   void Observe(const WorkerId& worker, const wire::Heartbeat& heartbeat, bool progressed);
 
-  // A step has taken so long on this worker, in health. Before Observe.
+  // Learns how long a step took on this worker, in health. Call before Observe.
   void ObserveStep(const WorkerId& worker, absl::Duration took);
 
-  // A hang is over. What each worker next reports as its longest launch or pause
-  // may be the hang itself, and is not taken for healthy.
+  // A hang is over. The longest launch or pause that each worker reports next may be
+  // the hang itself, and is not taken for healthy.
   void AfterIncident();
 
   void ObserveModules(const std::vector<Program>& programs);
@@ -73,8 +73,8 @@ class Learning {
   absl::Duration LongestPhase(Phase phase) const;
 
   LearntPauses Pauses() const;
-  // Goes on from what was learnt before of the same job. Nothing becomes shorter, nor longer than
-  // kMaxLearntPause.
+  // Goes on from the pauses learnt before of the same job. No pause becomes shorter, nor longer
+  // than kMaxLearntPause.
   void Restore(const LearntPauses& before);
 
   // Groups of workers that ran the same set of programs, largest first; `members`
@@ -84,7 +84,7 @@ class Learning {
   // anything: it is on standby. Empty while no launch has completed.
   std::vector<Cohort> Cohorts(const std::vector<WorkerId>& members) const;
 
-  // The job restarted. Names of modules stay: a fingerprint is its content.
+  // The job restarted: drops all but the names of modules, as a fingerprint stands for content.
   void Forget();
 
  private:
@@ -93,12 +93,12 @@ class Learning {
     absl::Duration longest = absl::ZeroDuration();
   };
   struct WorkerFacts {
-    // Launches per program: as last reported, and of late, so that what an earlier
-    // phase of the job ran fades.
+    // Launches per program: as last reported, and of late, so that programs of an earlier
+    // phase of the job fade.
     std::map<ProgramNumber, int64_t> reported;
     std::map<ProgramNumber, int64_t> completed;
     LaunchHistory launches;
-    // The next progress may end a hang; what was reported then is no measure.
+    // The next progress may end a hang; times reported then are no measure.
     bool after_incident = false;
     std::map<ProgramNumber, absl::Duration> distrusted_launches;
     absl::Duration distrusted_pause = absl::ZeroDuration();

@@ -92,7 +92,7 @@ TEST(Learning, SliceThatNeverRanAnythingStandsByOnceTheJobIsLongAtWork) {
     }
     const std::vector<Cohort> cohorts = learning.Cohorts(Workers(3, 2));
     ASSERT_THAT(cohorts, SizeIs(1));
-    // Before, it may just be late.
+    // Below kStandbyAfter launches the slice may just be late.
     EXPECT_THAT(cohorts[0].workers, SizeIs(completed < kStandbyAfter ? 6 : 4));
   }
 }
@@ -162,7 +162,7 @@ TEST(Learning, APhaseThatLastsReplacesTheOneBefore) {
       learning.Observe(worker, After({{"train", 100'000}, {"eval", done}}, queue), true);
     }
   }
-  // One that joins, and only ever evaluates, is one of them.
+  // A worker that joins, and only ever evaluates, belongs to the same cohort.
   learning.Observe({2, 0}, After({{"eval", 50}}), true);
   std::vector<WorkerId> members = Workers(2, 2);
   members.push_back({2, 0});
@@ -236,7 +236,7 @@ TEST(Learning, LaunchThatWasTheHangIsNotHealthy) {
   learning.Observe({0, 0}, After({{"aa", 11, absl::Seconds(40)}}), true);
   learning.Observe({0, 0}, After({{"aa", 12, absl::Seconds(40)}}), true);
   EXPECT_EQ(learning.LongestLaunch("aa"), absl::Seconds(3));
-  // A longer one later is a launch like any other.
+  // After that a longer launch counts like any other.
   learning.Observe({0, 0}, After({{"aa", 13, absl::Seconds(41)}}), true);
   EXPECT_EQ(learning.LongestLaunch("aa"), absl::Seconds(41));
 }

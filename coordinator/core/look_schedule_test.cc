@@ -36,7 +36,7 @@ TEST(LookSchedule, TheTimeBetweenLooksDoublesUpToABound) {
   EXPECT_FALSE(schedule.Due(now + absl::Hours(1000)));
 }
 
-// Whoever has come out of its pause may stand in something else: not only its end is looked at.
+// A job that has come out of its pause may hang elsewhere: looks are not only at the excuse's end.
 TEST(LookSchedule, TheEndOfAnExcuseIsLookedAtAndMomentsBefore) {
   LookSchedule schedule;
   schedule.Plan(kId, absl::Seconds(10), kBegin, absl::Seconds(25));

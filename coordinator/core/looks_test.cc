@@ -1,5 +1,5 @@
-// Further looks at a job that stands: after an excuse, after UNKNOWN, after a verdict without a
-// hang.
+// Tests of further looks at a job that stands: after an excuse, after UNKNOWN, after a verdict
+// without a hang.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -108,7 +108,7 @@ TEST_F(LooksTest, AJobThatAdvancesIsNotLookedAtAgain) {
   EXPECT_EQ(Status().next_look, std::nullopt);
 }
 
-// It is the same hang until the job advances; what comes after is another.
+// The hang is the same until the job advances; a later hang is another.
 TEST_F(LooksTest, AHangAfterARecoveryHasAnotherName) {
   const std::string incident = FirstLook();
   Conclude({.hang = true, .unknown = true});
@@ -177,7 +177,7 @@ TEST_F(LooksTest, AnExcuseThatEndsWithProgressWasNone) {
   EXPECT_THAT(job_.concluded(), SizeIs(1));
 }
 
-// What a worker says by itself waits for no schedule.
+// An alarm that a worker raises by itself waits for no schedule.
 TEST_F(LooksTest, AnAlarmIsHeardDuringAnExcuse) {
   const std::string incident = FirstLook();
   for (int i = 0; i < 3; ++i) {
@@ -198,13 +198,13 @@ TEST_F(LooksTest, ARestartOfTheJobEndsThem) {
   for (auto& [id, agent] : job_.agents()) agent.process = "p2";
   job_.Run(absl::Minutes(5));
   EXPECT_EQ(Status().next_look, std::nullopt);
-  // The new one stands, too, and that is another hang.
+  // The new incarnation stands, too, and that is another hang.
   ASSERT_THAT(job_.concluded(), SizeIs(2));
   EXPECT_NE(job_.concluded()[1].incident_id, incident);
   EXPECT_FALSE(job_.concluded()[1].again);
 }
 
-// Neither what was told nor that it is not settled is lost with a coordinator.
+// A new coordinator knows the digest that was told, and that the hang is not settled.
 TEST_F(LooksTest, AnotherCoordinatorGoesOnWithThem) {
   const std::string incident = FirstLook();
   Conclude({.hang = true, .unknown = true});

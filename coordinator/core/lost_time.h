@@ -1,5 +1,5 @@
-// LostTime counts for how long the job has hung since the start, and how much time of chips that
-// was.
+// LostTime counts for how long the job has hung since the start, and how much time of its chips
+// was lost.
 #ifndef RAPIDEYE_COORDINATOR_CORE_LOST_TIME_H_
 #define RAPIDEYE_COORDINATOR_CORE_LOST_TIME_H_
 
@@ -13,19 +13,19 @@
 
 namespace rapideye::coordinator {
 
-// The chips of a job of so many workers, by the snapshots in which a runtime lists its cores; the
-// other workers are taken to have as many each. 0: none lists any.
+// The chips of a job of `expected_workers`, by the snapshots in which a runtime lists its cores;
+// every other worker is taken to have their average. 0: no snapshot lists any.
 double CountChips(const std::map<WorkerId, Snapshot>& snapshots, size_t expected_workers);
 
 class LostTime {
  public:
-  // A hang is being looked at: if it is one, the job has stood since `from`. `chips`: of the job;
-  // 0 if that is not known, and what an earlier hang has shown still holds.
+  // A hang is suspected: if it is one, the job has stood since `from`. `chips`: of the job; 0 if
+  // that is not known: the number from an earlier hang then still holds.
   void Suspect(absl::Duration from, double chips);
-  // The job hangs at `now`, or does not. What hung before this coordinator came counts from the
-  // first call that says so.
+  // Notes whether the job hangs at `now`. A hang that an earlier coordinator saw begin counts from
+  // the first call that reports it.
   void Follow(bool hangs, absl::Duration now);
-  // Up to `now`; never less than before.
+  // The losses up to `now`; they never become less.
   Losses Total(absl::Duration now) const;
 
  private:

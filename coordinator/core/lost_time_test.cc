@@ -58,7 +58,7 @@ TEST(LostTimeTest, HangsAddUpAndKeepTheChipsThatWereSeen) {
   EXPECT_EQ(lost.Total(absl::Seconds(40)).of_chips, absl::Seconds(120));
 }
 
-// As after a restart of the coordinator: nothing was suspected here.
+// A coordinator that has just restarted has suspected nothing yet.
 TEST(LostTimeTest, AHangOfAnEarlierCoordinatorCountsFromNow) {
   LostTime lost;
   lost.Follow(true, absl::Seconds(10));

@@ -77,8 +77,8 @@ absl::Status Membership::CheckSuccession(const Member& member, const wire::Hello
   const int64_t known = member.hello.agent_incarnation;
   if (hello.agent_incarnation > known) return absl::OkStatus();
   // Incarnations are of the agent's clock, which may have been stepped back, or of
-  // another host's: an older one is refused for the sake of who is there, and
-  // nobody is.
+  // another host's clock: an older incarnation is refused to protect a connected agent,
+  // and none is connected.
   if (hello.agent_incarnation < known && !member.stream.has_value()) return absl::OkStatus();
   const bool both_count = hello.connection.has_value() && member.hello.connection.has_value();
   const bool same_agent = hello.agent_incarnation == known && hello.host == member.hello.host;
@@ -227,7 +227,7 @@ std::optional<Membership::Shape> Membership::LearntShape() const {
   if (configured_.slices.has_value() && configured_.tasks_per_slice.has_value()) {
     return Shape{*configured_.slices, *configured_.tasks_per_slice};
   }
-  // One wrong Hello must not invent thousands of missing workers, nor one host that says many.
+  // One wrong Hello must not invent thousands of missing workers, nor one host with many Hellos.
   const std::optional<Shape> stated = MostStated();
   return stated.has_value() ? stated : last_stated_;
 }
@@ -296,7 +296,7 @@ void Attribute(const Member& member, Snapshot& snapshot) {
   const bool direct = member.direct_evidence;
   snapshot.direct_evidence = direct;
   snapshot.host = hello.host;
-  // The certificate of a trusted agent was compared with its Hello, and with nothing else.
+  // A trusted agent's certificate was compared only with its Hello, not with the snapshot.
   if (direct || hello.node.has_value()) snapshot.node = hello.node;
   if (direct || hello.hardware.has_value()) snapshot.hardware = hello.hardware;
   if (hello.pod.has_value()) snapshot.pod = hello.pod;

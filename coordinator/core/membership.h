@@ -24,12 +24,12 @@ namespace rapideye::coordinator {
 
 // The shape of the job as the operator states it; absent fields are learnt.
 struct JobShape {
-  std::string job;  // empty: that of the first worker
+  std::string job;  // empty: the job of the first worker
   std::optional<int32_t> slices;
   std::optional<int32_t> tasks_per_slice;
 };
 
-// Who is at the other end of a stream, and when it says so.
+// The peer at the other end of a stream, and the time of its Hello.
 struct Peer {
   std::string identity = {};            // of its certificate, in one text; empty without TLS
   std::vector<std::string> names = {};  // in its certificate
@@ -37,7 +37,7 @@ struct Peer {
   absl::Time now = absl::InfiniteFuture();
 };
 
-// A peer on this host itself, by its address without the port.
+// True for a peer on this host itself, by its address without the port.
 bool IsLoopback(const std::string& address);
 
 // A worker that said Hello at least once.
@@ -47,11 +47,11 @@ struct Member {
   std::string identity;            // of its agent's certificate
   std::string address;             // of its agent, without the port
   std::string voter;               // Membership::VoterOf
-  bool direct_evidence = false;    // its word on its machine is beyond the job's reach
-  // Number of streams of this agent that replaced one that was still there,
-  // since one last ended by itself.
+  bool direct_evidence = false;    // the agent's word on its machine is beyond the job's reach
+  // Number of streams of this agent that replaced a stream which was still there,
+  // since a stream last ended by itself.
   int takeovers = 0;
-  bool leaving = false;  // it has said that it leaves the job on purpose
+  bool leaving = false;  // the agent has announced that it leaves the job on purpose
 };
 
 class Membership {
@@ -61,18 +61,18 @@ class Membership {
 
   struct Admission {
     WorkerId worker;
-    // The stream that spoke for this worker until now; to be closed.
+    // The stream that spoke for this worker until now, which must be closed.
     std::optional<StreamId> superseded;
-    // The agent is another process than the last one that spoke for it.
+    // The agent is another process than the agent that spoke for the worker last.
     bool new_agent = true;
-    // Of an agent that the operator trusts with its machine, which its certificate does not name:
-    // what is missing. Empty: nothing is.
+    // The operator trusts the agent with its machine, but the certificate does not name the
+    // machine: the name that it lacks; empty: it lacks none.
     std::string not_direct = {};
   };
 
-  // Admits a worker, or says why not. A stream that is still there gives way to a
-  // newer agent at once, and to a newer connection of the same agent, which knows
-  // better than we that the old one is half-open.
+  // Admits a worker, or returns the reason of the refusal. A stream that is still there gives
+  // way to a newer agent at once, and to a newer connection of the same agent: the agent knows
+  // better than the coordinator that the old one is half-open.
   //   FAILED_PRECONDITION  protocol version out of range
   //   INVALID_ARGUMENT     foreign job; slice or task out of the job's shape, or
   //                        out of the shape that the Hello itself states; a
@@ -86,13 +86,13 @@ class Membership {
   //   RESOURCE_EXHAUSTED   more workers than one coordinator takes, or one host has
   absl::StatusOr<Admission> Admit(StreamId stream, const wire::Hello& hello, const Peer& peer = {});
 
-  // The stream has gone. Returns the worker it spoke for, if it still did.
+  // The stream has gone. Returns the worker that it still spoke for, if any.
   std::optional<WorkerId> Leave(StreamId stream);
 
-  // The worker says that it leaves the job on purpose. Until its next Hello.
+  // The worker leaves the job on purpose. Holds until its next Hello.
   void AnnounceLeave(const WorkerId& worker);
-  // The job goes on without this worker, which is not connected: it is no longer expected, until
-  // it says Hello again.
+  // The job goes on without this worker, which is not connected: it is not expected until it says
+  // Hello again.
   void Retire(const WorkerId& worker);
   bool Retired(const WorkerId& worker) const { return retired_.contains(worker); }
 
@@ -104,20 +104,20 @@ class Membership {
   size_t connected() const { return by_stream_.size(); }
   // A certificate speaks for the workers that it names, and for no other.
   bool CertificatesNameWorkers() const { return !rules_.templates.empty(); }
-  // Peers with the same voter have one vote together: those of one certificate, where these name
-  // workers, otherwise those of one address.
+  // Peers with the same voter have one vote together: those of one certificate, where certificates
+  // name workers, otherwise those of one address.
   std::string VoterOf(const Peer& peer) const;
-  // Empty until it is configured or the first worker was admitted.
+  // The job's name; empty until it is configured or the first worker was admitted.
   const std::string& job() const { return configured_.job; }
 
-  // Every worker of the job, sorted: the configured or learnt shape and everyone
-  // who connected. `host` is empty for a worker that never connected. Left out are workers
-  // without which the job goes on, and those that have gone and lie outside of the shape that
-  // most state by now.
+  // Every worker of the job, sorted: those of the configured or learnt shape, and all that
+  // connected. `host` is empty for a worker that never connected. Without the workers that the job
+  // goes on without, and without those that have gone and lie outside of the shape that most
+  // workers state now.
   std::vector<ExpectedWorker> Expected() const;
   // True if every expected worker is connected.
   bool Complete() const;
-  // More than half of the workers that the shape asks for are connected.
+  // True if more than half of the workers that the shape asks for are connected.
   bool MostAreThere() const;
   // The chip generation that most workers state.
   std::optional<std::string> Generation() const;
@@ -130,10 +130,10 @@ class Membership {
   };
 
   absl::Status CheckIdentity(const wire::Hello& hello) const;
-  // Whether the agent may take the place of the one that spoke last.
+  // Tells whether the agent may take the place of the agent that spoke last.
   static absl::Status CheckSuccession(const Member& member, const wire::Hello& hello,
                                       const std::string& identity);
-  // The shape that a Hello states, completed by what is configured.
+  // The shape that a Hello states, completed by the configured one.
   std::optional<Shape> StatedShape(const wire::Hello& hello) const;
   std::optional<Shape> LearntShape() const;
   // Workers of the shape that are not retired.
@@ -142,22 +142,22 @@ class Membership {
   // Hello and goes, again and again, is no part of the job.
   void CastVote(const Member& member);
   void WithdrawVote(const Member& member);
-  // The shape of which most voters have a connected worker that states it, of several that of
-  // most workers, then the smaller one.
+  // The shape that most voters have a connected worker for; among several, that of most workers,
+  // then the smallest.
   std::optional<Shape> MostStated() const;
 
   JobShape configured_;
   IdentityRules rules_;
   std::map<WorkerId, Member> members_;
   absl::flat_hash_map<StreamId, WorkerId> by_stream_;
-  std::map<Shape, std::map<std::string, int64_t>> shape_votes_;  // of connected ones, by voter
-  std::optional<Shape> last_stated_;                             // by the last of them that went
+  std::map<Shape, std::map<std::string, int64_t>> shape_votes_;  // of connected workers, by voter
+  std::optional<Shape> last_stated_;                             // by the last of them that left
   std::map<std::string, size_t> members_at_;                     // by address
   std::set<WorkerId> retired_;
 };
 
-// Who a worker is was settled when its agent was admitted, and with it whether that agent's word on
-// the machine is beyond the job's reach. What the snapshot itself says of it is dropped.
+// Admission has settled which worker this is, and whether its agent's word on the machine is beyond
+// the job's reach: both replace the snapshot's own claims.
 void Attribute(const Member& member, Snapshot& snapshot);
 
 // "slice 0 task 3 (host-3)", safe for a log line.

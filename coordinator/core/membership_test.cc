@@ -96,7 +96,7 @@ TEST(Membership, OlderAgentAndDuplicateAreRefused) {
   EXPECT_TRUE(absl::IsAlreadyExists(membership.Admit(2, HelloOf(0, 0, 9)).status()));
   EXPECT_TRUE(absl::IsAlreadyExists(membership.Admit(2, HelloOf(0, 0, 10)).status()));
   EXPECT_EQ(membership.FindByStream(1)->hello.agent_incarnation, 10);
-  // Once the stream has gone, the same agent may come back.
+  // The same agent may come back once its stream has gone.
   ASSERT_EQ(membership.Leave(1), (WorkerId{0, 0}));
   const auto admission = membership.Admit(2, HelloOf(0, 0, 10));
   ASSERT_TRUE(admission.ok());
@@ -110,7 +110,7 @@ TEST(Membership, AgentWhoseClockWentBackTakesThePlaceOfOneThatHasGone) {
   const auto admission = membership.Admit(2, HelloOf(0, 0, 9));
   ASSERT_TRUE(admission.ok());
   EXPECT_TRUE(admission->new_agent);
-  // If the other one lives after all, it is the newer of the two.
+  // If the first agent lives after all, its new connection is the newer of the two.
   const auto back = membership.Admit(3, HelloOf(0, 0, 10));
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(back->superseded, 2);
@@ -131,7 +131,7 @@ TEST(Membership, NewerConnectionOfTheSameAgentTakesOverAtOnce) {
   ASSERT_TRUE(admission.ok());
   EXPECT_EQ(admission->superseded, 1);
   EXPECT_FALSE(admission->new_agent);
-  // A Hello that was long on its way belongs to a stream that is no more.
+  // A Hello that was long on its way belongs to a stream that has ended.
   ASSERT_TRUE(membership.Leave(2).has_value());
   EXPECT_TRUE(absl::IsAlreadyExists(membership.Admit(3, Connection(4)).status()));
   EXPECT_TRUE(membership.Admit(3, Connection(6)).ok());
@@ -147,7 +147,7 @@ TEST(Membership, AgentsThatCallThemselvesTheSameDoNotDriveEachOtherOutForEver) {
   }
   ++connection;
   EXPECT_TRUE(absl::IsAlreadyExists(membership.Admit(connection, Connection(connection)).status()));
-  // A newer agent is another matter, and so is the same one once its stream has ended.
+  // A newer agent is admitted, and so is the same agent once its stream has ended.
   EXPECT_TRUE(membership.Admit(connection, Connection(1, 11)).ok());
   ASSERT_TRUE(membership.Leave(connection).has_value());
   EXPECT_TRUE(membership.Admit(connection + 1, Connection(2, 11)).ok());
@@ -203,7 +203,7 @@ TEST(Membership, LearnsTheShapeThatMostWorkersState) {
   EXPECT_EQ(membership.Expected().size(), 4u);
 }
 
-// Each of a job's agents connects from its own host, as many ghosts from one.
+// Each agent of the job connects from its own host, as many invented agents from one host.
 TEST(Membership, ThoseOfOneHostInventNoShape) {
   Membership membership(JobShape{});
   StreamId stream = 0;
@@ -222,7 +222,7 @@ TEST(Membership, ThoseOfOneHostInventNoShape) {
   EXPECT_EQ(membership.Expected().size(), 40u);
 }
 
-// All but one come from one translated address: certificates tell that they are many.
+// All agents but one come from one translated address: certificates tell them apart.
 TEST(Membership, BehindOneAddressEachCertificateStatesTheShape) {
   Membership membership(JobShape{}, {.templates = {"agent-{slice}-{task}"}});
   StreamId stream = 0;
@@ -252,7 +252,7 @@ TEST(Membership, WhoHasGoneStatesNoShape) {
     membership.Leave(stream);
   }
   EXPECT_EQ(membership.Expected().size(), 2u);
-  // The shape that the last one stated is remembered.
+  // The shape that the last worker stated is remembered.
   membership.Leave(1);
   EXPECT_EQ(membership.Expected().size(), 2u);
 }
@@ -270,7 +270,7 @@ TEST(Membership, OneHostSpeaksForSoManyWorkers) {
   for (int task = 0; task < most; ++task) ASSERT_TRUE(admit(task, "10.0.0.66").ok());
   EXPECT_TRUE(absl::IsResourceExhausted(admit(most, "10.0.0.66")));
   EXPECT_TRUE(admit(most, "10.0.0.1").ok());
-  // For those that it spoke for it may go on, until somebody else does.
+  // The host may go on speaking for its workers, until another host speaks for them.
   EXPECT_TRUE(admit(0, "10.0.0.66").ok());
   EXPECT_TRUE(admit(0, "10.0.0.2").ok());
   EXPECT_TRUE(admit(most + 1, "10.0.0.66").ok());
@@ -283,7 +283,7 @@ TEST(Membership, WithoutAnyShapeExpectsWhoConnected) {
   ASSERT_TRUE(membership.Admit(1, HelloOf(3, 1)).ok());
   ASSERT_TRUE(membership.Admit(2, HelloOf(0, 1)).ok());
   EXPECT_EQ(membership.Expected().size(), 2u);
-  // Nobody can say that this is all of them.
+  // Without a shape it cannot be known that these are all workers.
   EXPECT_FALSE(membership.Complete());
 }
 

@@ -29,7 +29,7 @@ ModuleTexts::ModuleTexts(std::string incident, std::vector<TextCandidates> candi
   for (Side& side : sides_) Ask(side, now, effects);
 }
 
-// The next of the candidates; what the one before had to say stays if there is none.
+// Asks the next candidate; without one the answer of the last candidate stays.
 void ModuleTexts::Ask(Side& side, absl::Duration now, Effects& effects) {
   side.asked.reset();
   if (side.next >= side.candidates.targets.size() || now >= deadline_) {
@@ -72,7 +72,7 @@ absl::Status ModuleTexts::OnReply(const WorkerId& worker, wire::ModuleTextReply 
 
 void ModuleTexts::OnLeave(const WorkerId& worker, absl::Duration now, Effects& effects) {
   for (Side& side : sides_) {
-    // Of those who have not been asked yet: `next` counts the others.
+    // The workers that have not been asked yet: `next` counts the others.
     std::vector<Target>& targets = side.candidates.targets;
     const auto begin = targets.begin() + static_cast<ptrdiff_t>(side.next);
     targets.erase(std::remove_if(begin, targets.end(),

@@ -23,8 +23,8 @@ struct TextCandidates {
   std::vector<Target> targets;
 };
 
-// One worker of each side is asked; if it has no text, or leaves, another one, a few
-// times. A text is large: there are never more than one a side on the way.
+// One worker of each side is asked; if it has no text, or leaves, another worker is asked, a few
+// times. A text is large: at most one per side is on the way.
 class ModuleTexts {
  public:
   // `number` names the questions on the wire, as that of a collection does.

@@ -122,7 +122,7 @@ TEST(ModuleTexts, ASilentWorkerCostsNoMoreThanTheDeadline) {
   EXPECT_TRUE(job.gathered()[0].sides[1].text.has_value());
   const int64_t collection = Asked(job.at(0, 1))[0].collection;
   EXPECT_TRUE(Cancelled(job.at(0, 1), collection));
-  // What it says now comes too late, and is no offence.
+  // A reply after the cancellation comes too late, and is no offence.
   job.Say(job.at(0, 1), wire::ModuleTextReply{collection, std::nullopt, "late"});
   EXPECT_FALSE(job.at(0, 1).closed.has_value());
   job.Concluded();

@@ -1,5 +1,5 @@
-// What training loops announce on their progress pages, and how long they are waited
-// for.
+// Tests of the pauses that training loops announce on their progress pages, and of how long
+// the coordinator waits for their end.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ class PausesTest : public ::testing::Test {
  protected:
   PausesTest() : job_(Options(), 2, 2) { job_.Run(absl::Minutes(1)); }
 
-  // This worker's loop launches nothing more; the others stand in a launch that it
+  // This worker's loop launches no more programs; the others stand in a launch that the worker
   // never got.
   void Rest(int slice, int task) {
     job_.Freeze();
@@ -33,7 +33,7 @@ class PausesTest : public ::testing::Test {
     job_.Thaw();
     job_.Run(absl::Seconds(30));
   }
-  // Nothing runs anywhere; returns for how long that goes on before the alarm.
+  // With no launch in flight anywhere: returns how long that goes on before the alarm.
   absl::Duration AlarmWithNothingInFlight(absl::Duration limit) {
     job_.Freeze();
     for (auto& [id, agent] : job_.agents()) agent.in_flight = false;
@@ -59,7 +59,7 @@ TEST_F(PausesTest, AnAnnouncedCheckpointOfTwoMinutesRaisesNothing) {
   EXPECT_THAT(job_.concluded(), IsEmpty());
 }
 
-// The first launch afterwards takes its time, like any other.
+// The first launch after a pause takes its time, like any other.
 TEST_F(PausesTest, AfterACheckpointTheThresholdBeginsAnew) {
   Pause(Phase::kCheckpoint);
   job_.Run(absl::Minutes(2));
@@ -67,7 +67,7 @@ TEST_F(PausesTest, AfterACheckpointTheThresholdBeginsAnew) {
   job_.Enter(job_.at(1, 0), Phase::kStep);
   job_.Run(absl::Seconds(6));
   EXPECT_EQ(job_.core().counters().suspicions, 0);
-  EXPECT_TRUE(job_.RunUntilConclude(absl::Seconds(10)));  // it never completes
+  EXPECT_TRUE(job_.RunUntilConclude(absl::Seconds(10)));  // the launch never completes
 }
 
 TEST_F(PausesTest, ACheckpointThatIsAnnouncedForEverIsToldOf) {
@@ -81,7 +81,7 @@ TEST_F(PausesTest, ACheckpointThatIsAnnouncedForEverIsToldOf) {
   EXPECT_TRUE(job_.Logged("slice 1 task 0 announces a checkpoint"));
 }
 
-// A page that begins its phase anew all the time gains nothing by it.
+// A page that begins its phase anew all the time gains no time by that.
 TEST_F(PausesTest, ACheckpointThatIsAnnouncedAgainAndAgainIsToldOf) {
   Rest(1, 0);
   for (int i = 0; i < 20; ++i) {
@@ -116,7 +116,7 @@ TEST_F(PausesTest, LongCheckpointsAreLearntWithinBounds) {
   EXPECT_EQ(PauseAllowance({}, learning, Phase::kCheckpoint), kMinHangThreshold);
 }
 
-// What evaluations take excuses no checkpoint, once there was one.
+// The length of evaluations excuses no checkpoint, once there was a checkpoint.
 TEST_F(PausesTest, EachKindOfPauseIsMeasuredByItsOwn) {
   Learning learning;
   wire::Heartbeat heartbeat;
@@ -205,7 +205,7 @@ TEST_F(PausesTest, PausesThatWereNotAnnouncedAreLearnt) {
   EXPECT_EQ(WatchedHangThreshold(set, learning), absl::Seconds(9));
 }
 
-// The coordinator before has seen a checkpoint of four minutes.
+// An earlier coordinator has seen a checkpoint of four minutes.
 class KeptPausesTest : public PausesTest {
  protected:
   KeptPausesTest() {
@@ -223,7 +223,7 @@ class KeptPausesTest : public PausesTest {
     job_.Step(IncidentsOnDisk{.ids = {}, .learnt = std::move(kept)});
     job_.Run(absl::Minutes(1));
   }
-  // For how long a checkpoint is waited for.
+  // Returns how long the coordinator waits for a checkpoint.
   absl::Duration Patience() {
     Pause(Phase::kCheckpoint);
     const absl::Duration begun = job_.now().monotonic;
@@ -246,7 +246,7 @@ TEST_F(KeptPausesTest, OfAnotherJobTellNothing) {
   kept_->job_incarnation += "x";
   Restart(kept_);
   EXPECT_LE(Patience(), kMinHangThreshold + absl::Seconds(5));
-  // Those of this one take their place.
+  // Pauses of this incarnation take the place of the earlier ones.
   ASSERT_TRUE(job_.kept_pauses().has_value());
   EXPECT_NE(job_.kept_pauses()->job_incarnation, kept_->job_incarnation);
 }

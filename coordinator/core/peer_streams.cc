@@ -9,7 +9,7 @@
 namespace rapideye::coordinator {
 namespace {
 
-// Of "ipv4:10.0.0.7:40112" or "10.0.0.7:40112".
+// The host in "ipv4:10.0.0.7:40112" or "10.0.0.7:40112".
 std::string HostIn(const std::string& peer) { return peer.substr(0, peer.rfind(':')); }
 
 }  // namespace

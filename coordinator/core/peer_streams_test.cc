@@ -46,7 +46,7 @@ TEST(PeerStreams, OneHostHasSoManyStreams) {
     const StreamOpened opened{.stream = ++id, .peer = "ipv4:10.0.0.1:" + std::to_string(i)};
     ASSERT_FALSE(streams.Crowded(opened));
     streams.Open(opened, kStart);
-    // A whole job of a test.
+    // A test may run a whole job on one address.
     streams.Open({.stream = ++id, .peer = "ipv4:127.0.0.1:" + std::to_string(i)}, kStart);
   }
   EXPECT_TRUE(streams.Crowded({.stream = 0, .peer = "ipv4:10.0.0.1:9"}));
@@ -76,7 +76,7 @@ TEST(PeerStreams, OneCertificateHasSoManyStreamsWhereItNamesAWorker) {
   }
 }
 
-// Behind a translated address all have one, and the certificates tell them apart.
+// Behind address translation all agents have one address, and certificates distinguish them.
 TEST(PeerStreams, AWholeJobMayComeFromOneAddressWhereCertificatesNameWorkers) {
   for (const bool names_worker : {false, true}) {
     PeerStreams streams(names_worker);

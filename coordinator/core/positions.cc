@@ -7,7 +7,7 @@
 namespace rapideye::coordinator {
 namespace {
 
-// An idle core stands at pc 0, or reports none, and has nothing queued.
+// An idle core stands at pc 0, or reports no pc, and has no program queued.
 bool InFlight(const Core& core) {
   if (!core.program.has_value()) return false;
   if (!core.queued.empty()) return true;
@@ -85,7 +85,7 @@ bool LaunchesOfRound::CompletedBy(const Snapshot& later) const {
     if (core.launch_id.has_value() && before->second.launch_id.has_value()) {
       return core.launch_id != before->second.launch_id;
     }
-    // Without launch ids (old runtimes): the age fell back.
+    // Old runtimes give no launch ids: an age that became less shows a new launch.
     return core.stuck_ms.has_value() && before->second.stuck_ms.has_value() &&
            *core.stuck_ms < *before->second.stuck_ms;
   });
@@ -113,8 +113,8 @@ std::vector<WorkerId> ChooseForHlo(const std::map<WorkerId, Snapshot>& snapshots
   std::set<WorkerId> chosen;
   std::vector<WorkerId> order;
   for (const Standing* standing : rarest_first) {
-    // An answer covers the whole process: a chosen worker that stands here, too,
-    // has this position answered.
+    // An answer covers the whole process: if a chosen worker stands at this position, too,
+    // its answer covers the position.
     const bool covered = std::any_of(standing->workers.begin(), standing->workers.end(),
                                      [&](const WorkerId& w) { return chosen.contains(w); });
     if (covered) continue;

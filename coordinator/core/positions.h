@@ -22,13 +22,13 @@ class LaunchesOfRound {
   explicit LaunchesOfRound(const Snapshot& snapshot);
 
   // True if `later`, a snapshot of the same worker, shows that a launch which was
-  // in flight in this round has completed. A pc that moved does not; nor does a
-  // launch that began; nor anything from a runtime that no longer answers, or
-  // from another process.
+  // in flight in this round has completed. A pc that moved does not show it; nor does
+  // a launch that began; nor a runtime that no longer answers; nor a report from
+  // another process.
   bool CompletedBy(const Snapshot& later) const;
 
-  // True if `later` shows another training process than this round. One that has
-  // only just begun is seen by its number, before its runtime answers.
+  // True if `later` shows another training process than this round. A process that has
+  // only just begun is told by its pid, before its runtime answers.
   bool ReplacedBy(const Snapshot& later) const;
 
  private:

@@ -17,7 +17,7 @@ namespace {
 using Pair = std::pair<WorkerId, WorkerId>;  // the lower one first
 using Nics = std::set<std::string>;          // none: all
 
-// A connection that delivers nothing, or is gone.
+// True for a connection that delivers no data, or is gone.
 bool IsSuspect(const Socket& socket) {
   if (socket.state == SocketState::kSynSent || socket.state == SocketState::kGone) return true;
   return socket.unacked_bytes > 0 &&
@@ -53,7 +53,7 @@ class Suspicions {
     return found == witnesses_.end() ? std::vector<WorkerId>{} : found->second;
   }
 
-  // The hosts of most suspect connections first; of each only a few.
+  // The pairs whose hosts have most suspect connections come first; only a few of each host.
   std::vector<Pair> MostSuspectPairs() const {
     std::vector<Pair> pairs;
     for (const auto& [pair, nics] : suspect_pairs_) pairs.push_back(pair);
@@ -90,7 +90,7 @@ class Suspicions {
  private:
   void Suspect(const WorkerId& worker, const Socket& socket) {
     if (!suspects_.snapshots.contains(socket.peer)) {
-      // That it is missing says more; who misses it is a good witness.
+      // The missing worker is the suspect; a worker that misses it is a good witness.
       witnesses_[socket.peer].push_back(worker);
       return;
     }
@@ -103,9 +103,9 @@ class Suspicions {
   const Suspects& suspects_;
   std::map<WorkerId, std::string> hosts_;
   std::vector<WorkerId> missing_;
-  std::map<WorkerId, std::vector<WorkerId>> witnesses_;  // of missing ones
+  std::map<WorkerId, std::vector<WorkerId>> witnesses_;  // of missing workers
   std::map<Pair, Nics> suspect_pairs_;
-  std::map<WorkerId, int> weights_;  // suspect connections
+  std::map<WorkerId, int> weights_;  // numbers of suspect connections
 };
 
 // Keeps the plan within its limits, and within those of each prober.
@@ -172,7 +172,7 @@ class Planner {
     if (bystanders.size() == kBystanders) Add(bystanders[0], bystanders[1], nics);
   }
 
-  // Whoever stands where few do may wait for its neighbours in other slices.
+  // A worker that stands where few do may wait for its neighbours in other slices.
   void ProbeOutsiders() {
     for (const WorkerId& worker : ChooseForHlo(suspects_.snapshots, kMaxProbedOutsiders)) {
       for (const WorkerId& neighbour : NeighboursInOtherSlices(worker)) {
@@ -199,8 +199,8 @@ class Planner {
   }
 
   // Workers that answered, are on other hosts than these, and can be probed: first the
-  // preferred, then whom nobody suspects, in the order of the job from the first of
-  // `about` on, then whoever is left.
+  // preferred, then those without suspicion, in the order of the job from the first of
+  // `about` on, then the rest.
   std::vector<WorkerId> Bystanders(const std::vector<WorkerId>& about, size_t count,
                                    const std::vector<WorkerId>& preferred) const {
     std::vector<WorkerId> chosen;
@@ -224,7 +224,7 @@ class Planner {
     return chosen;
   }
 
-  // One probe for each NIC that both have, or for those of `nics` alone.
+  // Adds a probe for each NIC that both hosts have, or for those of `nics` alone.
   void Add(const WorkerId& prober, const WorkerId& peer, const Nics& nics) {
     if (suspicions_.HostOf(prober) == suspicions_.HostOf(peer)) return;
     const bool control = !suspicions_.IsSuspected(prober) && !suspicions_.IsSuspected(peer);
@@ -242,7 +242,7 @@ class Planner {
       ++made;
       plan_.Add({prober, {peer, address.nic, address.address}, control});
     }
-    // Hosts that name their NICs differently: as the routes have it.
+    // The hosts name their NICs differently: the routes choose the NIC.
     if (made == 0 && nics.empty() && !from.empty() && !to.empty()) {
       plan_.Add({prober, {peer, std::nullopt, to.front().address}, control});
     }

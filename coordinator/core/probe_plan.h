@@ -15,18 +15,18 @@ namespace rapideye::coordinator {
 struct PlannedProbe {
   WorkerId prober;
   wire::ProbeTarget target;
-  // For comparison: neither of the two is suspect.
+  // True for a comparison: neither of the two workers is suspect.
   bool control = false;
   friend bool operator==(const PlannedProbe&, const PlannedProbe&) = default;
 };
 
 // The suspects after the first round.
 struct Suspects {
-  const std::map<WorkerId, Snapshot>& snapshots;  // of those that answered
+  const std::map<WorkerId, Snapshot>& snapshots;  // of the workers that answered
   const std::vector<ExpectedWorker>& expected;
   const AddressBook& addresses;
   // The job stands still: cores may wait for another slice, although no connection
-  // looks suspect. False: it may well be healthy, and is left alone unless something
+  // looks suspect. False: the job may well be healthy, and is not probed unless something
   // is wrong.
   bool stands_still = true;
 };
@@ -39,7 +39,7 @@ struct Suspects {
 // all from both.
 //
 // At most kMaxProbes probes of kMaxProbers workers, wire::ProbeRequest::kMaxTargets each, however
-// large the job and however much of it is suspect: what is most telling comes first. A
+// large the job and however much of it is suspect: the most telling probes come first. A
 // worker is probed only by addresses that its own agent has given, and only by NICs that
 // both hosts have.
 std::vector<PlannedProbe> PlanProbes(const Suspects& suspects);

@@ -51,7 +51,7 @@ class Scene {
       found->second.sockets.push_back(socket);
     }
   }
-  // A core of it stands where nobody else does.
+  // Puts a core of the worker at a place where no other core stands.
   void StandApart(const WorkerId& worker) {
     snapshots_.at(worker).cores[0].sequencers[0].pc = 0x99;
   }
@@ -153,8 +153,8 @@ TEST(PlanProbesTest, ASuspectConnectionIsProbedFromBothEndsAndByBystanders) {
   scene.Stall(kVictim, other);
   const std::vector<PlannedProbe> plan = scene.Plan();
   const auto of_victim = ProbersOf(plan, kVictim);
-  // By every NIC from the other end, to tell whether one alone fails; by the suspect
-  // one from others.
+  // The other end probes by every NIC, to tell whether one NIC alone fails; others probe
+  // by the suspect NIC.
   for (const char* nic : {"eth0", "eth1", "eth2"}) {
     EXPECT_THAT(of_victim, Contains(std::pair(other, nic)));
     EXPECT_THAT(ProbersOf(plan, other), Contains(std::pair(kVictim, nic)));

@@ -28,10 +28,10 @@ class ProbeRound {
   // A worker's stream is gone.
   void Leave(const WorkerId& worker) { waiting_.erase(worker); }
   // INVALID_ARGUMENT: this worker was asked for no probes, has answered already, or
-  // reports one that it was not asked for.
+  // reports a probe that it was not asked for.
   absl::Status OnReply(const WorkerId& worker, const wire::ProbeReply& reply);
 
-  // True once no answer is awaited any more.
+  // True once every answer has come, or the time for answers is over.
   bool Done(absl::Duration now) const { return waiting_.empty() || now >= until_; }
   // The latest time at which it is done; infinite if it is done.
   absl::Duration until() const { return waiting_.empty() ? absl::InfiniteDuration() : until_; }

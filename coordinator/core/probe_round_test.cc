@@ -93,7 +93,7 @@ TEST_F(ProbeRoundTest, AnAnswerTellsOnlyOfWhatWasAsked) {
   EXPECT_TRUE(absl::IsInvalidArgument(Reply(kA, {Made(kB, "eth2", false)})));
   EXPECT_TRUE(
       absl::IsInvalidArgument(Reply(kA, {Made(kB, "eth1", false), Made(kB, "eth1", true)})));
-  // Some may be left out.
+  // An agent may leave out some probes.
   EXPECT_TRUE(Reply(kA, {Made(kC, "eth1", true)}).ok());
   EXPECT_TRUE(absl::IsInvalidArgument(Reply(kA, {Made(kC, "eth1", true)})));
 }
@@ -115,7 +115,7 @@ TEST_F(ProbeRoundTest, ANetworkThatCarriesNoProbesProvesNothing) {
   EXPECT_TRUE(Reply(kA, {Made(kB, "eth1", false), Made(kB, "eth0", false)}).ok());
   EXPECT_TRUE(Reply(kC, {Made(kA, "eth1", false)}).ok());
   std::map<WorkerId, Snapshot> snapshots = Settled();
-  // Of eth0 there is nothing to compare with.
+  // The probe by eth0 has no other to compare with.
   ASSERT_THAT(snapshots[kA].probes, SizeIs(1));
   EXPECT_EQ(snapshots[kA].probes[0].nic, "eth0");
   EXPECT_THAT(snapshots[kC].probes, IsEmpty());

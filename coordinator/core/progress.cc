@@ -11,7 +11,7 @@
 namespace rapideye::coordinator {
 namespace {
 
-// What tells of progress: the first of these that any worker has.
+// The evidence of progress that counts: the first of these that any worker has.
 enum class Measured { kByLaunches, kByPages, kByLines, kByActivity };
 
 // The job as a whole, for one judgement.
@@ -22,13 +22,13 @@ struct Overview {
   std::optional<absl::Duration> first_seen;                // of the workers that run
   std::optional<absl::Duration> known_in_flight;           // earliest, program completed before
   std::optional<absl::Duration> unknown_in_flight;         // earliest, program never completed
-  absl::Duration launch_threshold = absl::ZeroDuration();  // longest of the known
+  absl::Duration launch_threshold = absl::ZeroDuration();  // the longest of the known programs
   bool watched = true;  // every loop says that it makes a step or waits for input
-  const WorkerProgress* pausing = nullptr;  // of those that announce it, the longest
+  const WorkerProgress* pausing = nullptr;  // of the workers that announce a pause, the longest
   WorkerId who_pauses;
-  absl::Duration allowance = absl::ZeroDuration();         // for that one
-  absl::Duration pause_ended = -absl::InfiniteDuration();  // the latest that is over
-  absl::Duration ended_allowance = absl::ZeroDuration();   // for that one
+  absl::Duration allowance = absl::ZeroDuration();         // for that pause
+  absl::Duration pause_ended = -absl::InfiniteDuration();  // the latest end of a pause
+  absl::Duration ended_allowance = absl::ZeroDuration();   // for the pause that ended
 };
 
 const char* Announcement(Phase phase) {
@@ -63,10 +63,10 @@ void AddPhase(const WorkerId& id, const WorkerProgress& worker, const Thresholds
   overview.allowance = allowance;
 }
 
-// The measure, made longer for a pause that is announced unless the operator has set it.
+// Extends the threshold of the measure for an announced pause, unless the operator has set it.
 Standstill Allow(Standstill measure, bool set, const Overview& job, absl::Duration now) {
   if (set) return measure;
-  // After a pause the job needs the time that it always needs to complete a launch.
+  // After a pause the job needs its usual time to complete a launch.
   const absl::Duration paused = job.pause_ended - (now - measure.still_for);
   if (paused > absl::ZeroDuration()) measure.threshold += std::min(paused, job.ended_allowance);
   if (job.pausing == nullptr) return measure;
@@ -82,9 +82,9 @@ bool RuntimeIsThere(const wire::Heartbeat& heartbeat) {
          heartbeat.runtime.state == RuntimeState::kTimedOut;
 }
 
-// How many steps the worker has gone on since its last heartbeat, where no runtime tells of
-// launches; by lines 1 for any number of them, which may stand for several steps each. 0 if
-// that is not known: a loop that restores a checkpoint goes back.
+// The number of steps that the worker has gone on since its last heartbeat, where no runtime tells
+// of launches; by log lines 1 for any number of lines, which may stand for several steps each. 0 if
+// the number is not known: a loop that restores a checkpoint goes back.
 int64_t StepsSince(const WorkerProgress& known, int64_t agent, const wire::Heartbeat& heartbeat) {
   if (RuntimeIsThere(heartbeat) || known.process_incarnation != heartbeat.process_incarnation) {
     return 0;
@@ -95,12 +95,12 @@ int64_t StepsSince(const WorkerProgress& known, int64_t agent, const wire::Heart
     const int64_t step = *heartbeat.progress->step;
     return comparable && step > *known.step ? step - *known.step : 0;
   }
-  // Another agent counts from when it first saw the log.
+  // A new agent counts from the moment when it first saw the log.
   return heartbeat.step_lines.has_value() && known.ByLines() && known.agent_incarnation == agent &&
          heartbeat.step_lines->advances > *known.line_advances;
 }
 
-// True if work was seen since the worker's last heartbeat, and nothing better tells.
+// True if work was seen since the worker's last heartbeat, and no better evidence exists.
 bool WorkedSince(const WorkerProgress& known, int64_t agent, const wire::Heartbeat& heartbeat) {
   const bool better = RuntimeIsThere(heartbeat) || heartbeat.step_lines.has_value() ||
                       (heartbeat.progress.has_value() && heartbeat.progress->step.has_value());
@@ -109,7 +109,7 @@ bool WorkedSince(const WorkerProgress& known, int64_t agent, const wire::Heartbe
          heartbeat.activity->advances > known.activity->advances;
 }
 
-// A step completes when the next one begins, which is what a page shows.
+// A step completes when the next step begins, and a page shows the beginning.
 void ObserveStep(int64_t agent, const wire::Heartbeat& heartbeat, absl::Duration now,
                  WorkerProgress& known) {
   known.step_took.reset();
@@ -138,7 +138,7 @@ void Lower(std::optional<absl::Duration>& earliest, absl::Duration time) {
 Measured HowToMeasure(const std::map<WorkerId, WorkerProgress>& workers) {
   Measured measured = Measured::kByActivity;
   for (const auto& [id, worker] : workers) {
-    // The only log that tells steps may have gone with its host.
+    // The only log with steps may have gone with its host: lines count even so.
     if (worker.ByLines()) measured = std::min(measured, Measured::kByLines);
     if (!worker.Shown()) continue;
     if (worker.runtime_answers) return Measured::kByLaunches;
@@ -147,7 +147,7 @@ Measured HowToMeasure(const std::map<WorkerId, WorkerProgress>& workers) {
   return measured;
 }
 
-// True if this worker has part in the measure.
+// True if this worker takes part in the measure.
 bool Tells(const WorkerProgress& worker, Measured measured) {
   switch (measured) {
     case Measured::kByLaunches:
@@ -162,7 +162,7 @@ bool Tells(const WorkerProgress& worker, Measured measured) {
   return false;
 }
 
-// For people, what told of progress.
+// Names the evidence of progress for people.
 const char* Name(Measured measured) {
   switch (measured) {
     case Measured::kByLaunches:
@@ -177,7 +177,7 @@ const char* Name(Measured measured) {
   return "work of the processes";
 }
 
-// The signal of most workers: the others may have none of the better ones.
+// The signal of most workers: the others may lack the better signals.
 const char* NameOfActivity(const std::map<WorkerId, WorkerProgress>& workers) {
   using Signal = wire::ProcessActivitySignal;
   std::map<Signal, size_t> counts;
@@ -208,14 +208,14 @@ bool AnyConnected(const std::map<WorkerId, WorkerProgress>& workers) {
                      [](const auto& entry) { return entry.second.connected; });
 }
 
-// A pause that lasts three times as long as the longest in health is none.
+// A pause of three times the longest in health is taken for a hang.
 absl::Duration BeyondLearnt(const Thresholds& thresholds, absl::Duration longest) {
   return std::min(kPauseFactor * longest, thresholds.longest_pause);
 }
 
-// When the worker that was seen at work least recently was, of those that are connected; absent if
-// of any of them no traffic nor input or output is known as it comes in health. CPU time does not
-// count: whoever waits in a loop uses it, too.
+// The last time at which all connected workers had been seen at work; absent if any of them shows
+// no traffic, input or output as in health. CPU time does not count: a process that waits in a loop
+// uses it, too.
 std::optional<absl::Duration> WorkOfAll(const std::map<WorkerId, WorkerProgress>& workers) {
   using Signal = wire::ProcessActivitySignal;
   std::optional<absl::Duration> least;
@@ -229,9 +229,9 @@ std::optional<absl::Duration> WorkOfAll(const std::map<WorkerId, WorkerProgress>
   return least;
 }
 
-// The measure by lines alone, made longer while all work as in health: a long evaluation writes
-// none, and a hang silences at least those who wait. Work is over once half of the threshold shows
-// none. All may also try something in vain for ever, so this excuses no more than a pause does.
+// Extends the measure by lines alone while all processes work as in health: a long evaluation
+// writes no step lines, and a hang silences at least those that wait. Work is over once half of
+// the threshold shows none. All may retry in vain for ever, so work excuses no more than a pause.
 Standstill WhileAllWork(Standstill measure, const std::map<WorkerId, WorkerProgress>& workers,
                         const Thresholds& thresholds, absl::Duration now) {
   const std::optional<absl::Duration> worked = WorkOfAll(workers);
@@ -245,7 +245,7 @@ Standstill WhileAllWork(Standstill measure, const std::map<WorkerId, WorkerProgr
   return measure;
 }
 
-// Of the pauses that are announced; zero if none is, or the operator has set the threshold.
+// The longest allowance of an announced pause; zero: no pause, or a threshold of the operator's.
 absl::Duration LongestAllowance(const std::map<WorkerId, WorkerProgress>& workers,
                                 const Thresholds& thresholds, const Learning& learning) {
   absl::Duration longest = absl::ZeroDuration();
@@ -257,13 +257,13 @@ absl::Duration LongestAllowance(const std::map<WorkerId, WorkerProgress>& worker
   return longest;
 }
 
-// A worker by itself: since when it has completed nothing, and for how long it may.
+// Since when a single worker has completed nothing, and for how long that is allowed.
 struct WorkerStanding {
   absl::Duration since;
   absl::Duration threshold;
 };
 
-// Absent unless it is in a launch or in a step.
+// Absent unless the worker is in a launch or in a step.
 std::optional<WorkerStanding> StandingOf(const WorkerProgress& worker, Measured measured,
                                          const Thresholds& thresholds, const Learning& learning) {
   if (!worker.last_completion.has_value()) return std::nullopt;
@@ -283,7 +283,7 @@ std::optional<WorkerStanding> StandingOf(const WorkerProgress& worker, Measured 
 
 void AddInFlight(const WorkerProgress& worker, const Thresholds& thresholds,
                  const Learning& learning, Overview& overview) {
-  // A launch whose program is not reported may be of any: it gets no grace.
+  // A launch without a reported program may be of any program: it gets no grace.
   const bool known = !worker.program.has_value() || learning.HasCompleted(*worker.program);
   if (!known) {
     Lower(overview.unknown_in_flight, *worker.in_flight_since);
@@ -347,11 +347,11 @@ absl::Duration WatchedHangThreshold(const Thresholds& thresholds, const Learning
 }
 
 absl::Duration PauseAllowance(const Thresholds& thresholds, const Learning& learning, Phase phase) {
-  // Agents remember pauses of any kind, the kinds are learnt only here: after a restart of the
-  // coordinator the others stand in for a kind that has not been seen yet.
+  // Agents remember pauses of any kind; only the coordinator learns the kinds: after its restart
+  // the longest pause of all stands in for a kind that has not been seen yet.
   absl::Duration longest = learning.LongestPhase(phase);
   if (longest == absl::ZeroDuration()) longest = learning.LongestPause();
-  // The first compilation takes as long as a start, for which the operator has said it.
+  // The first compilation takes as long as a start, whose time the operator has stated.
   const absl::Duration least = phase == Phase::kCompile
                                    ? std::max(thresholds.startup_grace, kMinHangThreshold)
                                    : kMinHangThreshold;
@@ -367,7 +367,7 @@ bool Progress::Advanced(const WorkerId& worker, int64_t agent_incarnation,
   }
   if (StepsSince(*known, agent_incarnation, heartbeat) > 0) return true;
   if (WorkedSince(*known, agent_incarnation, heartbeat)) return true;
-  // Another agent counts from when it first saw the process: not comparable.
+  // A new agent counts from when it first saw the process: the counts cannot be compared.
   return known->agent_incarnation == agent_incarnation &&
          heartbeat.launches_completed > known->completed;
 }
@@ -387,7 +387,7 @@ bool Progress::Observe(const WorkerId& worker, int64_t agent_incarnation,
     if (!told_again || !known.last_completion.has_value()) {
       known.last_completion = std::max(known.last_completion.value_or(completion), completion);
     } else if (heartbeat.since_completion.has_value()) {
-      // The same launch: the smaller age is the one that waited less on its way.
+      // Both report the same launch: the smaller age has waited less on its way.
       known.last_completion = std::min(*known.last_completion, completion);
     }
   }
@@ -483,7 +483,7 @@ std::optional<Standstill> Progress::JudgeMost(const Thresholds& thresholds,
     }
   }
   if (latest.empty()) return std::nullopt;
-  // The others are idle: they wait for those that stand if they have been so for as long.
+  // Workers that have completed nothing for as long are idle: they wait for those that stand.
   Tally advancing;
   Tally idle;
   for (const auto& [completion, id] : latest) {
@@ -535,7 +535,7 @@ std::optional<absl::Duration> Progress::LastCompletion() const {
   return last;
 }
 
-// The work of the processes, where nothing else tells of progress.
+// Measures the work of the processes, where no other evidence of progress exists.
 std::optional<Standstill> Progress::MeasureWork(const Thresholds& thresholds,
                                                 const Learning& learning,
                                                 absl::Duration now) const {

@@ -22,7 +22,7 @@ struct Thresholds {
   std::optional<absl::Duration> launch;  // absent: auto, from what was learnt
   std::optional<absl::Duration> hang;    // absent: auto
   absl::Duration startup_grace = absl::Minutes(30);
-  // However long pauses were in health, none is waited for any longer.
+  // The longest wait for any pause, however long pauses were in health.
   absl::Duration longest_pause = absl::Minutes(30);
 };
 
@@ -35,16 +35,16 @@ absl::Duration StepThreshold(const Thresholds& thresholds, const Learning& learn
 // The longest time without a line that tells a further step, where nothing else tells of
 // progress (--hang-threshold): no line is missing before it is due.
 absl::Duration StepLinesThreshold(const Thresholds& thresholds, const Learning& learning);
-// The longest time without work of the processes, whose longest healthy gap was so long
-// (--hang-threshold), where nothing else tells of progress.
+// The longest time without work of the processes (--hang-threshold), where nothing else tells of
+// progress. `longest_gap`: the longest between their work in health.
 absl::Duration ActivityThreshold(const Thresholds& thresholds, const Learning& learning,
                                  absl::Duration longest_gap);
 // The longest time without a launch (--hang-threshold), while the state of the
 // training loops is unknown.
 absl::Duration HangThreshold(const Thresholds& thresholds, const Learning& learning);
-// The same while every loop's page says that it is within a step or waits for input.
+// The same threshold while every loop's page says that it is within a step or waits for input.
 absl::Duration WatchedHangThreshold(const Thresholds& thresholds, const Learning& learning);
-// The longest time without progress while a loop announces such a phase. Bounded for
+// The longest time without progress while a loop announces this phase. Bounded for
 // any page (--longest-pause): a loop may hang in its checkpoint.
 absl::Duration PauseAllowance(const Thresholds& thresholds, const Learning& learning, Phase phase);
 
@@ -54,7 +54,7 @@ struct Standstill {
   absl::Duration threshold;  // the one that applies
   absl::Duration still_for;
   std::string why;              // one clause for the log
-  std::string noticed_by = {};  // what told of progress until then, for people
+  std::string noticed_by = {};  // the kind of progress that stood still, for people
   // A pause is announced, and has made the threshold longer.
   bool announced = false;
   // Most workers have stood for twice the threshold. The few that complete launches, here or
@@ -62,9 +62,9 @@ struct Standstill {
   bool most_stand = false;
 };
 
-// True if the word of these few is not believed against that of all others: one worker in ten,
-// or one host in ten, and one of three already; and the others have most votes (HostVotes). A
-// worker may run a program of its own, or lie, and a host connect any number.
+// True if the few that advance cannot outweigh the others, which have most votes (HostVotes): the
+// few are one worker in ten, or one host in ten, or one of three already. Such a worker may run a
+// program of its own, or lie, and a host may connect any number.
 bool AreExceptions(const Tally& few, const Tally& all);
 
 // The state of one worker by its last heartbeat, in the coordinator's time.
@@ -77,27 +77,27 @@ struct WorkerProgress {
   int64_t completed = 0;
   std::optional<absl::Duration> last_completion;
   std::optional<absl::Duration> in_flight_since;
-  std::optional<std::string> program;        // what runs, while in flight
+  std::optional<std::string> program;        // the program that runs, while in flight
   std::optional<absl::Duration> seen_since;  // in this incarnation of the job
   std::optional<Phase> phase;                // as its page says, if it has one
-  std::optional<int64_t> step;               // likewise, else as lines of its log tell
+  std::optional<int64_t> step;               // as its page says, else as lines of its log tell
   std::optional<int64_t> line_advances;      // of its log; absent: a page has the step, or nothing
-  std::optional<StartUp> start_up;           // as it was told, until a launch has completed
-  // The work of its processes, of use where nothing else tells; absent: no rhythm is known.
+  std::optional<StartUp> start_up;           // by the last heartbeat, until a launch completes
+  // The work of its processes, used where nothing else tells of progress; absent: no known rhythm.
   std::optional<wire::ProcessActivity> activity;
   std::optional<absl::Duration> active_at;  // when work was last seen
-  // How long the step took that the last heartbeat showed to be over; of several the
-  // average. Absent if it showed none, or a pause was announced in between.
+  // Duration of the step that ended by the last heartbeat; of several steps the average. Absent if
+  // no step ended, or a pause was announced in between.
   std::optional<absl::Duration> step_took;
-  // The pause that was announced last and is over: what it was, and when it ended.
+  // The last announced pause that is over: its phase, and the time of its end.
   std::optional<Phase> paused_for;
   absl::Duration pause_ended = -absl::InfiniteDuration();
 
   // True if its loop announces a pause and no launch is in flight.
   bool Pauses() const;
-  // It is connected, and launches or steps tell how far it has come.
+  // True if the worker is connected, and launches or steps tell how far it has come.
   bool Shown() const { return connected && (runtime_answers || step.has_value()); }
-  // Lines alone tell the step.
+  // True if only lines of its log tell the step.
   bool ByLines() const { return line_advances.has_value(); }
 };
 
@@ -111,7 +111,7 @@ class Progress {
   // Takes a heartbeat; returns Advanced().
   bool Observe(const WorkerId& worker, int64_t agent_incarnation, const wire::Heartbeat& heartbeat,
                absl::Duration now);
-  // The worker's agent is there, from this host, whose workers count as one where most decide.
+  // The worker's agent is connected, from `host`, whose workers share one vote (HostVotes).
   void Connected(const WorkerId& worker, const std::string& host) { hosts_.Join(worker, host); }
   double PartOf(const WorkerId& worker) const { return hosts_.PartOf(worker); }
   const HostVotes& hosts() const { return hosts_; }
@@ -129,7 +129,7 @@ class Progress {
   // A worker that has nothing in flight and announces a pause on its progress page
   // makes a launch or hang threshold that is not set as long as such a pause may
   // last: the others, in their launches, wait for it. Once the pause is over, the
-  // threshold counts from its end: so much longer it is, at most by what was allowed.
+  // threshold counts from its end: it grows by the pause, at most by its allowance.
   // Where no runtime answers anywhere, but pages have steps, steps take the place of
   // launches:
   //   * Fewer than two steps have completed in this incarnation: startup grace.
@@ -137,31 +137,31 @@ class Progress {
   //   * Otherwise: hang threshold. An announced pause counts as above.
   // Where no page has a step either, but the log of some worker tells one, seldom of every
   // worker: StepLinesThreshold, also once the agent of that worker has gone while others stay.
-  // While traffic or input and output show that all workers work as in health, up to three times
-  // as long, and no longer than the longest pause.
-  // Where no log does, but a rhythm of work is known of at least half of the workers:
-  // ActivityThreshold, from when half of those or more have stood still. One that spins,
+  // While traffic or input and output show that all workers work as in health, the threshold is up
+  // to three times as long, but no longer than the longest pause.
+  // Where no log tells a step, but a rhythm of work is known of at least half of the workers:
+  // ActivityThreshold, from when half of those or more have stood still. A worker that spins,
   // retries or compiles while the others wait for it does not count. A start has rhythms of its
-  // own: until the startup grace has passed since the first worker came nothing is concluded.
-  // None while none of these is known: the job is not running.
+  // own: until the startup grace has passed since the first worker came, no hang is concluded.
+  // Absent while none of these measures is known: the job is not running.
   std::optional<Standstill> Measure(const Thresholds& thresholds, const Learning& learning,
                                     absl::Duration now) const;
-  // The hang, if there is one: no worker's launches complete, for as long as the
-  // threshold that applies or longer; or workers stand in launches, or steps, for twice as long
-  // as those may take, and no more than AreExceptions(), fewer than stand, complete any: the others
-  // are idle, for as long.
+  // The hang, if there is one: no worker completes launches, for as long as the threshold that
+  // applies or longer; or workers stand in launches, or steps, for twice as long as those may
+  // take, while only exceptions (AreExceptions), fewer than those that stand, complete any, and
+  // the rest has been idle for as long.
   std::optional<Standstill> Judge(const Thresholds& thresholds, const Learning& learning,
                                   absl::Duration now) const;
 
-  // When half of the workers or more were last seen at work, where nothing better tells; absent:
-  // something does, or it is not known.
+  // The time when half of the workers or more were last seen at work, if no better evidence exists;
+  // absent: better evidence exists, or the time is not known.
   std::optional<absl::Duration> LastWork() const;
-  // When the last launch, or step, completed on any worker; absent if none has in this
+  // The time when the last launch, or step, completed on any worker; absent if none has in this
   // incarnation of the job.
   std::optional<absl::Duration> LastCompletion() const;
 
-  // True if all workers that are connected and have ever completed something have done so again
-  // since then, and there are any: the job goes on.
+  // True if there are connected workers that have ever completed something, and all of them have
+  // done so again since `moment`: the job goes on.
   bool GoesOnSince(absl::Duration moment) const;
 
   const WorkerProgress* Find(const WorkerId& worker) const;
@@ -169,16 +169,16 @@ class Progress {
   size_t Running() const;
   // The votes of workers that tell of progress in any way.
   double Told() const;
-  // The job restarted: what has completed belongs to the past. Counters stay, so
-  // that a worker which only repeats old ones does not seem to advance.
+  // Forgets completions when the job restarts. Counters stay, so that a worker which only repeats
+  // old ones does not seem to advance.
   void Forget();
 
  private:
   std::optional<Standstill> MeasureWork(const Thresholds& thresholds, const Learning& learning,
                                         absl::Duration now) const;
-  // True if since then launches have completed on exceptions alone, if anywhere.
+  // True if at most exceptions (AreExceptions) have completed launches since `moment`.
   bool MostStandSince(absl::Duration moment) const;
-  // That most stand while a few advance.
+  // Judges that most workers stand while a few advance.
   std::optional<Standstill> JudgeMost(const Thresholds& thresholds, const Learning& learning,
                                       absl::Duration now) const;
 

@@ -16,7 +16,7 @@ class StepsTest : public ::testing::Test {
     for (int second = 0; second <= 100; second += 5) Hear(second, second);
   }
 
-  // Both workers are in this step since it began: one begins every second.
+  // Both workers have been in this step since it began: a step begins every second.
   void Hear(int second, int64_t step, Phase phase = Phase::kStep) {
     for (int task = 0; task < 2; ++task) {
       wire::Heartbeat heartbeat;
@@ -153,7 +153,7 @@ TEST_F(StepLinesTest, NoLineIsMissingBeforeItIsDue) {
 TEST_F(StepLinesTest, TheOnlyLogMayGoWithItsHost) {
   progress_.Disconnected({0, 0});
   EXPECT_TRUE(Judge(400).has_value());
-  // With all others it is the end of the job.
+  // Once all workers have gone, the job is over.
   progress_.Disconnected({0, 1});
   EXPECT_FALSE(Judge(400).has_value());
 }
@@ -195,7 +195,7 @@ TEST_F(StepLinesTest, ARuntimeThatAnswersIsBelievedRatherThanLines) {
   EXPECT_EQ(progress_.LastCompletion(), absl::Seconds(100));
 }
 
-// Likewise, and the kernels of both workers tell of their work. The last line came at 100 s.
+// The same, and the kernels of both workers tell of their work. The last line came at 100 s.
 class WorkBesideLinesTest : public StepLinesTest {
  protected:
   // `worked`: when each was last seen at work, in seconds; below zero: no rhythm is known.
@@ -232,7 +232,7 @@ TEST_F(WorkBesideLinesTest, AnEvaluationThatWritesNoLinesIsWaitedFor) {
       progress_.Measure(thresholds_, learning_, absl::Seconds(400));
   EXPECT_NE(measure->why.find("all training processes still work"), std::string::npos)
       << measure->why;
-  // Half of the threshold without work of one of them, and it is over.
+  // The wait ends after half of the threshold without work of one worker.
   EXPECT_FALSE(Judge(398 + 149).has_value());
   EXPECT_TRUE(Judge(398 + 150).has_value());
 }
@@ -261,10 +261,10 @@ TEST_F(WorkBesideLinesTest, WorkInVainIsNoExcuseForEver) {
 TEST_F(WorkBesideLinesTest, OneThatRetriesWhileTheOthersWaitForItExcusesNothing) {
   HearWork(400, 400, 104);
   EXPECT_TRUE(Judge(400).has_value());
-  // Nor does one of which nothing is known.
+  // A worker without known work does not excuse the standstill either.
   HearWork(400, 400, -1);
   EXPECT_TRUE(Judge(400).has_value());
-  // One that has gone has no part in it.
+  // A worker that has gone has no part in it.
   HearWork(400, 400, 104);
   progress_.Disconnected({0, 1});
   EXPECT_FALSE(Judge(400).has_value());

@@ -87,8 +87,8 @@ TEST_F(ProgressTest, OneWorkerThatCompletesIsEnough) {
   EXPECT_TRUE(Judge(118).has_value());
 }
 
-// Workers 1 and later stand in a launch since 100 s; worker 0 completes one each second, as one
-// does that lies, or that runs a program of its own.
+// Workers 1 and later stand in a launch since 100 s; worker 0 completes a launch each second, as a
+// worker does that lies, or that runs a program of its own.
 class OneAdvancesTest : public ProgressTest {
  protected:
   void Stand(int workers, int advancing, double until, const std::string& program = "aa") {
@@ -135,10 +135,10 @@ TEST_F(OneAdvancesTest, AsManyWorkersAsOneHostConnectsAreOne) {
   for (int task = 0; task < kAll; ++task) {
     progress_.Connected({0, task}, task < kGhosts ? "10.0.0.66" : "10.0.1." + std::to_string(task));
   }
-  // They advance while the others stand.
+  // The invented workers advance while the others stand.
   Stand(kAll, kGhosts, 200);
   EXPECT_TRUE(Judge(200).has_value());
-  // They connect from addresses of their own: these are the job.
+  // These workers connect from addresses of their own: they are the job.
   for (int task = 0; task < kGhosts; ++task) {
     progress_.Connected({0, task}, "10.0.2." + std::to_string(task));
   }
@@ -156,14 +156,14 @@ TEST_F(OneAdvancesTest, AsManyWorkersAsOneHostConnectsRaiseNothing) {
   EXPECT_FALSE(Judge(200).has_value());
 }
 
-// It stands as the others do until somebody looks.
+// The worker stands as the others do until the coordinator looks.
 TEST_F(OneAdvancesTest, FewThatCompleteBetweenTheLooksOutweighNobodyOnceMostHaveStoodForLong) {
   Stand(/*workers=*/4, /*advancing=*/0, 111);
   ASSERT_TRUE(Judge(111).has_value());
   EXPECT_FALSE(Judge(111)->most_stand);
   ASSERT_TRUE(Judge(120).has_value());
   EXPECT_TRUE(Judge(120)->most_stand);
-  // One completes just enough for its standstill to be short.
+  // One worker completes just enough launches for its standstill to be short.
   Stand(/*workers=*/4, /*advancing=*/1, 120);
   ASSERT_TRUE(Judge(131).has_value());
   EXPECT_TRUE(Judge(131)->most_stand);
@@ -180,7 +180,7 @@ TEST_F(OneAdvancesTest, TheIdleWaitForThoseThatStand) {
     progress_.Observe(idle.id, idle.agent, idle.At(absl::Seconds(200)), absl::Seconds(200));
   }
   EXPECT_TRUE(Judge(200).has_value());
-  // One that stands against one that advances is no majority, however many are idle.
+  // One standing worker against one that advances is no majority, however many are idle.
   for (int task = 2; task < 8; ++task) {
     Worker idle{.id = {0, task}, .completed = 10, .last_completion = absl::Seconds(100)};
     idle.in_flight = false;
@@ -206,7 +206,7 @@ TEST_F(OneAdvancesTest, AnAnnouncedPauseIsStillWaitedFor) {
   heartbeat.progress = rapideye::Progress{.step = 1, .phase = Phase::kCheckpoint, .phase_ms = 0};
   progress_.Observe(pausing.id, kAgent, heartbeat, absl::Seconds(200));
   EXPECT_FALSE(Judge(200).has_value());
-  // But not for ever.
+  // The pause is not waited for without end.
   Stand(/*workers=*/4, /*advancing=*/1, 5000);
   EXPECT_TRUE(Judge(5000).has_value());
 }
@@ -314,7 +314,7 @@ TEST_F(ProgressTest, AdvancedComparesWithinOneAgentAndProcess) {
   EXPECT_FALSE(progress_.Advanced(worker.id, worker.agent, worker.At(now)));
   worker.completed = 11;
   EXPECT_TRUE(progress_.Advanced(worker.id, worker.agent, worker.At(now)));
-  // A new agent counts anew: not to be compared.
+  // A new agent counts anew: its numbers cannot be compared.
   EXPECT_FALSE(progress_.Advanced(worker.id, worker.agent + 1, worker.At(now)));
   // A new process that has completed something has advanced.
   worker.process = "q";

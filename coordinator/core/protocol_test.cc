@@ -1,4 +1,4 @@
-// What agents may and may not say, and when: each refusal beside what is taken.
+// Tests of the messages that agents may and may not send, and when: refused beside accepted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A job of four in its first round, which worker 3 keeps open.
+// A job of four workers in its first round, which worker 3 keeps open.
 FakeJob Collecting() {
   FakeJob job(Quick(), 1, 4);
   job.Run(absl::Seconds(20));
@@ -216,7 +216,7 @@ TEST(Protocol, SecondAnswerWithHloIsRefused) {
   FakeJob job(Quick(), 1, 4);
   job.Run(absl::Seconds(20));
   job.Freeze();
-  // Of the two positions' runtimes one keeps silent, so that answers are waited for.
+  // The runtime at one of the two positions stays silent, so that answers are awaited.
   job.at(0, 3).pc = 0x80;
   int64_t collection = 0;
   std::optional<WorkerId> answered;
@@ -262,10 +262,10 @@ TEST(OneAdvances, TheOthersRaiseTheAlarmAllTheSame) {
   EXPECT_EQ(job.concluded()[0].capture.snapshots.size(), 4u);
 }
 
-// It completes launches between the two looks, too.
+// The worker completes launches between the two looks, too.
 constexpr absl::Duration kOften = absl::Milliseconds(50);
 
-// Its heartbeats stand as those of the others do; what it shows when it is asked does not.
+// The worker's heartbeats show it standing like the others; its answers to questions do not.
 TEST(OneAdvances, WhatOneShowsBetweenTheLooksDoesNotSilenceTheOthersForEver) {
   FakeJob job = Frozen();
   job.ShowEffectsTo([&job](const Effect& effect, std::optional<WorkerId> worker) {

@@ -10,7 +10,7 @@
 namespace rapideye::coordinator {
 namespace {
 
-// As above, once the evidence is complete.
+// The same job once the evidence is complete.
 FakeJob Collected() {
   FakeJob job = Frozen();
   EXPECT_TRUE(job.RunUntilConclude(absl::Seconds(10)));
@@ -63,7 +63,7 @@ TEST(Recall, KilledBetweenTheCollectsOfAMinorityNamesItAnew) {
   job.Run(absl::Seconds(4) + absl::Milliseconds(500));
   const std::string incident = job.at(0, 0).memory->incident;
   job.at(0, 3).answers = true;
-  // Only half of them had been reached.
+  // Only half of the agents had been reached.
   job.at(0, 2).memory.reset();
   job.at(0, 3).memory.reset();
   job.RestartCoordinator();
@@ -146,7 +146,7 @@ TEST(Recall, KilledAfterTheDigestWaitsForRecovery) {
   job.Run(absl::Minutes(10));
   EXPECT_EQ(job.concluded().size(), 1u);
   EXPECT_TRUE(job.retold().empty());
-  // The next hang is one of its own.
+  // The next hang is an incident of its own.
   job.Thaw();
   job.Run(absl::Seconds(20));
   job.Freeze();

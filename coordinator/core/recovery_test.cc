@@ -1,5 +1,5 @@
-// What counts as a recovery from a hang, and what an incident comes to if nobody
-// answers.
+// Tests of the evidence that counts as recovery from a hang, and of the end of an incident
+// that no worker answers.
 #include <gtest/gtest.h>
 
 #include "coordinator/core/coordinator_core.h"
@@ -9,7 +9,7 @@
 namespace rapideye::coordinator {
 namespace {
 
-// One of four has died; the others are about to complete what they had queued.
+// One of four workers has died; the others are about to complete their queued launches.
 FakeJob ConcludedOnAWord() {
   FakeJob job = Frozen();
   job.Say(job.at(0, 3), wire::Alarm{wire::AlarmKind::kProcessExit, "killed by signal 9"});
@@ -41,8 +41,8 @@ TEST(Recovery, AWordIsLookedAtThoughNothingWasEverLaunched) {
   EXPECT_EQ(job.concluded()[0].capture.snapshots.size(), 4u);
 }
 
-// The leader's host takes the coordinator with it. The next one hears of it from the agents
-// that are left, which send again what the other one did not collect for.
+// The leader's host takes the coordinator with it. The next coordinator hears of it from the agents
+// that are left, which send again the alarms for which no evidence was collected.
 TEST(Recovery, TheNextCoordinatorLearnsOfADeathThatTookTheOneBeforeAlong) {
   FakeJob job(Quick(), 1, 4);
   SilenceRuntimes(job);
@@ -56,7 +56,7 @@ TEST(Recovery, TheNextCoordinatorLearnsOfADeathThatTookTheOneBeforeAlong) {
   EXPECT_EQ(capture.snapshots.size(), 3u);
 }
 
-// Of two workers the one that is left is no majority: it is waited for the others.
+// Of two workers the one that is left is no majority: the coordinator waits for the other.
 TEST(Recovery, LikewiseOfASmallJobOnceTheOthersHadTheTimeToCome) {
   FakeJob job(Quick(), 1, 2);
   SilenceRuntimes(job);
@@ -81,8 +81,8 @@ TEST(Recovery, WhatWorkersHadQueuedIsNone) {
   EXPECT_FALSE(job.Logged("watching again"));
 }
 
-// A worker's word may be wrong, and the job hang for another reason, before it has gone on for
-// long enough to have recovered: the evidence was of a job that did not stand.
+// A worker's alarm may be wrong, and the job may hang for another reason before it has gone on long
+// enough to count as recovered: the evidence was of a job that did not stand.
 TEST(Recovery, AStandstillAfterTheEvidenceOfAWordIsLookedAtOnce) {
   FakeJob job = ConcludedOnAWord();
   job.Run(absl::Seconds(2));
@@ -177,7 +177,7 @@ TEST(Recovery, ARestartAfterTheIncidentIsOne) {
   EXPECT_TRUE(job.Logged("watching again"));
 }
 
-// The same where the platform counts the attempts and agents restart with the job.
+// The same, where the platform counts the attempts and agents restart with the job.
 FakeJob ConcludedAfterHalfAnAttempt() {
   FakeJob job(Quick(), 1, 4);
   const auto next = [](FakeAgent& agent, const std::string& attempt) {
@@ -232,7 +232,7 @@ TEST(Incidents, EndAtTheirDeadlineThoughEveryStreamIsGone) {
   job.at(0, 3).answers = false;
   job.Run(absl::Seconds(4));
   ASSERT_EQ(job.core().counters().suspicions, 1);
-  // The last stream goes while the second round waits for its time.
+  // The last stream ends while the second round waits for its time.
   for (int task = 0; task < 4; ++task) job.Disconnect(job.at(0, task));
   EXPECT_LE(job.core().NextWake(job.now().monotonic), job.now().monotonic + kRoundInterval);
   EXPECT_TRUE(job.RunUntilConclude(absl::Seconds(15)));
@@ -240,7 +240,7 @@ TEST(Incidents, EndAtTheirDeadlineThoughEveryStreamIsGone) {
   EXPECT_EQ(job.core().NextWake(job.now().monotonic), absl::InfiniteDuration());
 }
 
-// The first agent that finds a new coordinator says how its process ended.
+// The first agent that finds a new coordinator reports how its process ended.
 TEST(Incidents, AnAlarmWaitsForThoseWhoMayStillCome) {
   FakeJob job = Frozen();
   job.RestartCoordinator();
@@ -278,7 +278,7 @@ TEST(Incidents, NobodyAnsweredIsNoHang) {
   ASSERT_GE(job.core().counters().suspicions, 1);
   EXPECT_TRUE(job.concluded().empty());
   EXPECT_TRUE(job.Logged("no worker answered"));
-  // Once one does, it is told of.
+  // Once a worker answers, the incident gets its digest.
   job.at(0, 0).answers = true;
   EXPECT_TRUE(job.RunUntilConclude(absl::Seconds(30)));
 }

@@ -24,8 +24,8 @@ void RestartRecovery::OnHeartbeat(const WorkerId& worker, const wire::Heartbeat&
                                   bool advanced) {
   auto found = votes_.find(worker);
   if (found == votes_.end()) return;
-  // No process at all is another one too: the next that comes is of another
-  // incarnation. Agents go on naming one that ended under their eyes.
+  // A missing process is another one, too: the next process that comes has another
+  // incarnation. An agent goes on naming a process that ended while it watched.
   const bool same = found->second.memory.process_incarnation == heartbeat.process_incarnation;
   if (advanced || !same) {
     votes_.erase(found);
@@ -50,7 +50,7 @@ std::optional<RestartRecovery::Decision> RestartRecovery::Decide() const {
   struct Count {
     double cast = 0;
     double confirmed = 0;
-    double concluded = 0;  // of these
+    double concluded = 0;  // part of the confirmed votes
   };
   const double all = hosts_.All();
   std::map<std::string, Count> counts;

@@ -25,9 +25,9 @@ namespace rapideye::coordinator {
 // is void as soon as a launch completes there.
 //
 // The rule: the memory of more than half of all connected workers decides, where the workers of
-// one host count as one together (HostVotes). One host that lies, or a few that were away while
-// the rest saw an incident, neither suppress a digest nor double one. Agents that cannot remember
-// (protocol 1) are counted as remembering nothing: at worst a hang gets two digests.
+// one host count as one together (HostVotes). One host that lies, or a few that were away while the
+// others saw an incident, can neither suppress a digest nor double it. Agents that cannot remember
+// (protocol 1) count as agents without a memory: at worst a hang gets two digests.
 class RestartRecovery {
  public:
   // The worker's agent said Hello on a new stream.
@@ -45,7 +45,7 @@ class RestartRecovery {
               std::map<std::string, ToldVerdict> verdicts = {});
   // The verdict of the digest on disk; nullopt: not known.
   std::optional<ToldVerdict> VerdictOn(const std::string& incident) const;
-  // The digest that is on disk says so.
+  // True if the digest on disk says UNKNOWN.
   bool IsUnknown(const std::string& incident) const { return unknown_.contains(incident); }
   // The incident's digest could not be read: it counts as not written.
   void OnUnreadable(const std::string& incident) { on_disk_.erase(incident); }
@@ -57,14 +57,14 @@ class RestartRecovery {
     std::string incident;
     // False: heartbeats are yet to show that these memories still hold.
     bool confirmed = false;
-    // True: most remember it as concluded; false: most remember that it was begun.
+    // True: most agents remember the incident as concluded; false: as begun.
     bool concluded = false;
     bool written = false;  // it is on disk
   };
-  // The incident that more than half of the connected remember; nullopt if there is none.
+  // The incident that more than half of the connected workers remember; nullopt if there is none.
   std::optional<Decision> Decide() const;
-  // True while agents may yet report that an alarm belongs to such an incident. `settled`: all
-  // agents have been there once, or had the time to come.
+  // True while agents may yet report that an alarm belongs to an earlier coordinator's incident.
+  // `settled`: all agents have been there once, or had the time to come.
   bool MayDecide(bool settled) const;
 
  private:

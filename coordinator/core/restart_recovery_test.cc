@@ -20,7 +20,7 @@ wire::Heartbeat Of(const std::string& process) {
 
 class RestartRecoveryTest : public ::testing::Test {
  protected:
-  // Workers [from, to) remember it, and show that they still run the process.
+  // Workers [from, to) remember the incident, and show that they still run the process.
   void Remember(int from, int to, const char* incident, bool concluded) {
     for (int task = from; task < to; ++task) {
       Hello(task, wire::IncidentMemory{incident, concluded, "p"});
@@ -31,7 +31,7 @@ class RestartRecoveryTest : public ::testing::Test {
     recovery_.OnHello({0, task}, memory, "10.0.0." + std::to_string(task));
     connected_.insert(task);
   }
-  // Lets workers come without a memory, and the last ones leave, until so many are there.
+  // Lets workers come without a memory, and the last ones leave, until `connected` are there.
   void Connect(int connected) {
     for (int task = 0; task < connected; ++task) {
       if (!connected_.contains(task)) Hello(task, std::nullopt);
@@ -64,7 +64,7 @@ TEST_F(RestartRecoveryTest, OneLiarNeitherSuppressesNorInvents) {
   EXPECT_EQ(Decided(4), "nothing");
   Remember(1, 4, kOne, false);
   EXPECT_EQ(Decided(4), std::string(kOne) + " begun");
-  // It says that what the others have only begun is concluded.
+  // The host states as concluded an incident that the others have only begun.
   Remember(0, 1, kOne, true);
   EXPECT_EQ(Decided(4), std::string(kOne) + " begun");
 }

@@ -25,7 +25,7 @@ void DropCommonSettings(std::vector<Snapshot>& snapshots) {
       ++one.workers;
     }
   }
-  // The first of each is compared with before anything is moved.
+  // Comparisons refer to the first setting of each kind and name, so they come before any move.
   std::map<std::pair<SettingKind, std::string>, bool> common;
   for (const auto& [key, one] : seen) common[key] = one.workers == readers && !one.differs;
   for (Snapshot& snapshot : snapshots) {

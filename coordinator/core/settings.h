@@ -1,4 +1,4 @@
-// Keeps a capture small: of the settings of thousands of workers only what differs.
+// Keeps a capture small: the settings that thousands of workers share are left out.
 #ifndef RAPIDEYE_COORDINATOR_CORE_SETTINGS_H_
 #define RAPIDEYE_COORDINATOR_CORE_SETTINGS_H_
 
@@ -8,8 +8,8 @@
 
 namespace rapideye::coordinator {
 
-// Drops settings that all snapshots with settings have with the same value. Each keeps one at
-// least: it shows that they were read.
+// Drops settings that all snapshots with settings have with the same value. Each snapshot keeps
+// at least one, which shows that its settings were read.
 void DropCommonSettings(std::vector<Snapshot>& snapshots);
 
 }  // namespace rapideye::coordinator

@@ -29,12 +29,12 @@ class SnapshotsOnDemand {
   // Keeps the request for the next collection; or refuses it at once, if there is no worker
   // to ask or too many wait.
   void Request(Ticket ticket, const WatchedJob& job, Effects& effects);
-  // Acts on what became of the collection, and begins one for those who wait. `may_begin`:
-  // no incident is collected or concluded, whose end would answer them.
+  // Acts on the state of the collection, and begins one for requests that wait. `may_begin`: no
+  // incident is being collected or concluded, whose end would answer the requests.
   void Follow(bool may_begin, WatchedJob& job, const Instant& now, Effects& effects);
-  // Ends the collection, if there is one; those who asked go on waiting.
+  // Ends the collection, if there is one; its requests go on waiting.
   void Abandon(Effects& effects);
-  // Answers all who wait.
+  // Both answer all requests that wait.
   void RefuseAll(const absl::Status& status, Effects& effects);
   void AnswerAll(const std::string& incident_id, Effects& effects);
 

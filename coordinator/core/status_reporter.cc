@@ -13,17 +13,17 @@
 namespace rapideye::coordinator {
 namespace {
 
-// One line of a page; a host with many chips repeats itself.
+// Bound of one line of a page; a host with many chips repeats itself.
 constexpr size_t kMaxStartUpText = 512;
 
-// Longest without a completion first; workers without any completion lead.
+// Workers without any completion come first, then those with the longest time since theirs.
 bool Slower(const WorkerStatus& a, const WorkerStatus& b) {
   const absl::Duration since_a = a.since_completion.value_or(absl::InfiniteDuration());
   const absl::Duration since_b = b.since_completion.value_or(absl::InfiniteDuration());
   return since_a != since_b ? since_a > since_b : a.id < b.id;
 }
 
-// "with its chips open; port 8471 is taken by python3 (71)"
+// Describes a start-up: "with its chips open; port 8471 is taken by python3 (71)".
 std::string DescribeStartUp(const StartUp& start_up) {
   std::string text = classifier::StageName(classifier::StageOf(start_up));
   for (const Obstacle& obstacle : start_up.obstacles) {
@@ -69,8 +69,8 @@ WorkerStatus StatusOf(const WatchedJob& job, const WorkerId& id, absl::Duration 
     status.since_completion = now - *progress->last_completion;
   }
   if (progress->in_flight_since.has_value()) {
-    // Something has been in flight since; what is in flight now began later than
-    // what completed last.
+    // The launch that is in flight now began later than the last completion, even if some launch
+    // has been in flight for longer.
     const absl::Duration since = std::max(
         *progress->in_flight_since, progress->last_completion.value_or(-absl::InfiniteDuration()));
     status.in_flight_for = now - since;
@@ -105,7 +105,7 @@ WorkerOnMap PlaceOnMap(const WatchedJob& job, const WorkerStatus& worker,
   } else if (!worker.since_completion.has_value()) {
     place.state = WorkerState::kStarting;
   } else {
-    // What completed since the last heartbeat is not known yet.
+    // Launches that completed since the last heartbeat are not known yet.
     const absl::Duration unheard = job.membership.Find(worker.id)->hello.poll_interval;
     place.state = *worker.since_completion - unheard >= late_after ? WorkerState::kLate
                                                                    : WorkerState::kAdvancing;
@@ -126,7 +126,7 @@ void DescribeStartUp(const WatchedJob& job, absl::Duration now, JobStatus& statu
   status.without_process_count = list(job.WithoutProcess(), status.without_process);
 }
 
-// The most frequent first. Agents say it of themselves.
+// The most frequent version first. Agents state their versions themselves.
 std::vector<std::pair<std::string, size_t>> VersionsOf(const Membership& membership) {
   std::map<std::string, size_t> counts;
   for (const auto& [id, member] : membership.members()) {
@@ -139,7 +139,7 @@ std::vector<std::pair<std::string, size_t>> VersionsOf(const Membership& members
   return versions;
 }
 
-// Those since the start of the coordinator.
+// Adds the figures since the start of the coordinator.
 void AddFigures(const WatchedJob& job, absl::Duration now, JobStatus& status) {
   status.last_hour = job.launch_times.LastHour(now);
   status.launches = job.launch_times.durations();

@@ -22,7 +22,7 @@ class Turn {
 
   const Instant& now() const { return now_; }
   absl::Duration monotonic() const { return now_.monotonic; }
-  // For parts that append to them.
+  // The effects so far, for parts that append to them.
   Effects& effects() { return effects_; }
 
   void Emit(Effect effect) { effects_.push_back(std::move(effect)); }

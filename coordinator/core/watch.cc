@@ -13,7 +13,7 @@
 namespace rapideye::coordinator {
 namespace {
 
-// When the worker last got on with its work; absent: not known.
+// The time when the worker last made progress; absent: not known.
 std::optional<absl::Duration> LastSign(const WorkerProgress& known) {
   const bool by_work = !known.Shown() && known.active_at.has_value();
   return by_work ? known.active_at : known.last_completion;
@@ -61,7 +61,7 @@ void Watch::OnHeartbeat(const WorkerId& worker, const wire::Heartbeat& heartbeat
   restart_.OnHeartbeat(worker, heartbeat, advanced);
   if (advanced) FollowLeftOpen(worker);
   if (state_ == State::kArmed) {
-    if (pause_.lasts()) return;  // what is not watched is no health to learn from
+    if (pause_.lasts()) return;  // a job that is not watched gives no health to learn from
     if (const auto took = job_.progress.Find(worker)->step_took) {
       job_.learning.ObserveStep(worker, *took);
     }
@@ -80,7 +80,7 @@ void Watch::OnAlarm(const WorkerId& worker, WorkerAlarm::Raised raised) {
     alarm_.Raise(std::move(raised), turn_.monotonic());
 }
 
-// Never both: an incident ends the snapshot on demand.
+// Only one of the two exists: an incident ends the snapshot on demand.
 Incident* Watch::Collecting() {
   for (std::optional<Incident>* one : {&incident_, &on_demand_.collection()}) {
     if (one->has_value()) return &**one;
@@ -121,8 +121,8 @@ absl::Status Watch::OnReply(const Member& member, MessageReceived& event) {
       return one->OnProbes(worker, *probes, now, effects);
     }
   }
-  // An answer to a collection that has ended may well be on its way still; one
-  // to a collection that never was cannot.
+  // An answer to a collection that has ended may still be on its way; an answer to a
+  // collection that never was is an offence.
   if (!job_.collections.Given(collection)) {
     return absl::InvalidArgumentError(
         absl::StrFormat("collection: %d was never begun", collection));
@@ -136,7 +136,7 @@ void Watch::OnJobRestart() {
   looks_.Clear();
   EndTexts("the job has restarted, and dumps anew");
   if (incident_.has_value()) AbandonIncident("the job has restarted");
-  on_demand_.Abandon(turn_.effects());  // those who asked get a snapshot of the job as it is now
+  on_demand_.Abandon(turn_.effects());  // callers get a snapshot of the job as it is now
   if (recovery_.IsAbout(job_.incarnation)) return;
   if (state_ == State::kWaiting) {
     Rearm("the job has restarted");
@@ -176,7 +176,7 @@ void Watch::Survey() {
 
 void Watch::FollowRequests() {
   if (!stopping_) {
-    // During an incident its end answers those who ask for a snapshot.
+    // During an incident the requests for a snapshot wait: its end answers them.
     const bool may_begin = state_ == State::kArmed || state_ == State::kWaiting;
     on_demand_.Follow(may_begin, job_, turn_.now(), turn_.effects());
     Incident* collecting = Collecting();
@@ -188,8 +188,8 @@ void Watch::FollowRequests() {
   job_.lost_time.Follow(state_ != State::kArmed && Told(), turn_.monotonic());
 }
 
-// Not before most others are there, or had the time to come: a coordinator that starts
-// together with its job would take the end of the old processes for that of one of them.
+// Waits until most other agents are there, or had the time to come: a coordinator that starts with
+// its job would otherwise take the end of the old processes for the end of a new one.
 void Watch::FollowAlarm() {
   const std::optional<WorkerAlarm::Raised> raised = alarm_.Due(turn_.monotonic());
   if (!raised.has_value()) return;
@@ -203,7 +203,7 @@ void Watch::FollowAlarm() {
   if (const auto last = job_.progress.LastCompletion()) {
     suspicion.still_for = turn_.monotonic() - *last;
   }
-  // It is about the standstill that has been looked at.
+  // The alarm is about the standstill that has been looked at.
   if (looks_.open() && job_.Judge(turn_.monotonic())) suspicion.incident = looks_.incident();
   Begin(std::move(suspicion));
 }
@@ -225,9 +225,9 @@ void Watch::Judge() {
   Begin(std::move(suspicion));
 }
 
-// Workers that are gone, or advance here and there, show nothing that the digest lacks.
+// Looks only at a standstill: workers that have gone, or a few that advance, add no evidence.
 void Watch::LookAgain() {
-  // A worker's word, while the others went on, is not the last one on how they came to stand.
+  // An alarm of a worker, while the others went on, need not explain why they stand now.
   if (!looks_.open() && job_.Judge(turn_.monotonic()).has_value() &&
       recovery_.TakeUnseenStandstill(job_.progress.LastCompletion())) {
     looks_.Plan(incident_id_, absl::ZeroDuration(), turn_.monotonic());
@@ -255,8 +255,8 @@ void Watch::Begin(Suspicion suspicion) {
     turn_.Info(absl::StrFormat("looking again at incident %s (%d of at most %d times)",
                                incident_id_, std::min(looks_.looks(), kMaxLooks), kMaxLooks));
   }
-  restart_.Clear();                     // what agents remember of this one, they tell anew
-  on_demand_.Abandon(turn_.effects());  // those who asked are answered by the incident
+  restart_.Clear();                     // agents tell anew what they remember of it
+  on_demand_.Abandon(turn_.effects());  // the incident answers the callers
   const std::vector<Target> targets = job_.ConnectedWorkers();
   turn_.Warn(absl::StrFormat("%s; collecting from %d of %d workers", suspicion.why, targets.size(),
                              job_.membership.Expected().size()));
@@ -270,7 +270,7 @@ void Watch::Begin(Suspicion suspicion) {
 void Watch::FollowIncident() {
   if (!incident_.has_value()) return;
   if (incident_->state() == Incident::State::kDone && incident_->snapshots().empty()) {
-    // Streams that are dead and do not know it yet look like a job that stands.
+    // To a coordinator, streams that are dead unnoticed look like a job that stands.
     AbandonIncident("no worker answered, so that nothing is known of the job");
   } else if (incident_->state() == Incident::State::kDone) {
     ConcludeIncident();
@@ -289,7 +289,7 @@ void Watch::AbandonIncident(const std::string& why) {
   if (looks_.open()) looks_.Plan(incident_id_, kLookAfterNoHang, turn_.monotonic());
   if (Told()) {
     state_ = State::kWaiting;
-    if (!stopping_) TellAllConcluded();  // those who have come meanwhile, too
+    if (!stopping_) TellAllConcluded();  // also the agents that have come meanwhile
     return;
   }
   state_ = State::kArmed;
@@ -318,14 +318,14 @@ void Watch::ConcludeIncident() {
                       .detection = again ? std::nullopt : suspicion.still_for});
   alarm_.Clear();
   if (again) {
-    // From when on the job has recovered, and what it is, were settled by the first look.
+    // The first look has settled from when on the job has recovered, and which job it is.
     incident_.reset();
     state_ = State::kConcluding;
     return;
   }
   std::map<WorkerId, std::string> shown = job_.ShownIn(*incident_);
-  // After a worker's word the others may go on for a while with what they had
-  // queued; after a threshold has passed whoever moves has recovered.
+  // After an alarm of a worker the others may go on for a while with their queued launches;
+  // after a threshold has passed, a worker that completes a launch has recovered.
   const absl::Duration now = turn_.monotonic();
   recovery_ = suspicion.threshold.has_value()
                   ? JobRecovery(now, std::move(shown))
@@ -353,7 +353,7 @@ void Watch::On(const IncidentConcluded& event) {
     return;
   }
   if (!told) ++job_.counters.incidents;
-  // There is one at a time.
+  // At most one incident is left open at a time.
   if (left_open_.has_value() && left_open_->first != event.incident_id) {
     EndIncident(left_open_->first, "another incident of the job has followed");
   }
@@ -388,7 +388,7 @@ void Watch::Stop() {
 
 // Recovery -----------------------------------------------------------------------
 
-// Until everybody had the time to come, the few that are there are no majority.
+// Until all workers had the time to come, the few that are there are no majority.
 void Watch::FollowLeftOpen(const WorkerId& worker) {
   if (!left_open_.has_value()) return;
   auto& [id, recovery] = *left_open_;
@@ -399,8 +399,8 @@ void Watch::FollowLeftOpen(const WorkerId& worker) {
 
 void Watch::NoteRecovery(const WorkerId& worker) {
   if (state_ == State::kCollecting && !Told()) {
-    // What a worker reported by itself is settled by the two rounds; a lack of
-    // progress by progress.
+    // The two rounds settle an alarm that a worker raised by itself; progress settles an alarm
+    // about a lack of progress.
     if (incident_->suspicion().threshold.has_value() &&
         !job_.Judge(turn_.monotonic()).has_value()) {
       ++job_.counters.recovered_in_between;
@@ -416,7 +416,7 @@ void Watch::NoteRecovery(const WorkerId& worker) {
 
 void Watch::Rearm(const std::string& why) {
   turn_.Info(absl::StrCat("watching again: ", why));
-  // One that agents remember, and that this disk does not have, has not ended: it is not believed.
+  // An incident that agents remember, and this disk does not have, ends only while it is believed.
   if (Told() && turn_.monotonic() < believed_until_) EndIncident(incident_id_, why);
   state_ = State::kArmed;
   looks_.Clear();
@@ -435,7 +435,7 @@ void Watch::EndIncident(const std::string& id, const std::string& why) {
   turn_.Emit(IncidentEnded{.incident = ended, .job = job_.membership.job()});
 }
 
-// Not those whose worker goes on: they would remember what is over.
+// Tells all agents but those whose worker goes on: they would remember an incident that is over.
 void Watch::TellAllConcluded() {
   for (const auto& [id, member] : job_.membership.members()) {
     if (!recovery_.Recovered(id)) TellConcluded(member);
@@ -448,7 +448,7 @@ void Watch::TellConcluded(const Member& member) {
   turn_.Emit(Send{*member.stream, wire::Concluded{.incident = incident_id_}});
 }
 
-// Texts of programs that have diverged, which workers are asked for in an incident --
+// Texts of diverged programs, which workers are asked for in an incident -------------
 
 void Watch::On(TextsWanted& event) {
   const bool wanted = !stopping_ && state_ == State::kConcluding &&
@@ -509,9 +509,9 @@ void Watch::On(IncidentsOnDisk& event) {
 void Watch::On(const IncidentUnreadable& event) {
   restart_.OnUnreadable(event.incident_id);
   if (state_ != State::kConcluding || incident_id_ != event.incident_id) return;
-  // A disk that did not answer may hold it whole: it is collected again under the
-  // same name, the disk keeps what it has, and the log gets a digest. In the place
-  // of a damaged one the new evidence would be lost: the hang gets another name.
+  // A disk that did not answer may hold the whole incident: it is collected again under the
+  // same name, the disk keeps its copy, and the log gets a digest. Under the name of a damaged
+  // incident the new evidence would be lost: the hang gets another name.
   if (event.damaged) restart_.Clear();
   told_.repeated_unknown = false;
   state_ = State::kArmed;
@@ -545,8 +545,8 @@ void Watch::RecallConcluded(const std::string& incident, bool written) {
   told_.incident = incident;
   told_.verdict = restart_.VerdictOn(incident);
   recovery_ = JobRecovery(turn_.monotonic());
-  // Agents that lie could otherwise silence the job for good; one whose disk was lost gets a
-  // second digest.
+  // Agents that lie could otherwise silence the job for good; an incident whose disk was lost gets
+  // a second digest.
   if (!written) {
     believed_until_ = turn_.monotonic() + kBelieveUnwritten;
     believed_once_ = true;
@@ -560,21 +560,21 @@ void Watch::RecallConcluded(const std::string& incident, bool written) {
 void Watch::RecallWritten(const std::string& incident) {
   turn_.Info(absl::StrFormat(
       "incident %s was written before this coordinator came; repeating its digest", incident));
-  on_demand_.Abandon(turn_.effects());  // those who asked are answered by the incident
+  on_demand_.Abandon(turn_.effects());  // the incident answers the callers
   state_ = State::kConcluding;
   incident_id_ = incident;
   recovery_ = JobRecovery(turn_.monotonic());
   told_.repeated_unknown = restart_.IsUnknown(incident);
   alarm_.Clear();
-  turn_.Emit(Retell{incident});  // the votes stay, in case it cannot be read
+  turn_.Emit(Retell{incident});  // the votes stay, in case the disk cannot read it
 }
 
 void Watch::RecallBegun(const std::string& incident) {
-  // What raised it, and when, has gone with the other coordinator: said is what
+  // The reason and time of the alarm were lost with the other coordinator: this states what
   // holds now, as the ages in the evidence do.
   const std::optional<Standstill> standstill = job_.Judge(turn_.monotonic());
-  // A coordinator that has just come has not seen the job stand that long itself;
-  // the ages in the evidence are measured against what would have raised it.
+  // A coordinator that has just come has not seen the job stand for so long itself; the ages
+  // in the evidence are measured against the threshold that would have raised the alarm.
   Begin({.trigger = "no-progress",
          .why = absl::StrFormat("incident %s was begun before this coordinator came, and not "
                                 "finished",

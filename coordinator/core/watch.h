@@ -60,15 +60,15 @@ class Watch {
   void On(IncidentAcknowledged& event);
   void Stop();
 
-  // After each event, in this order: acts on what has become of collections; every kJudgePeriod
-  // looks at the job, FollowWaiting at one that waits to recover, which returns true if the watch
-  // is armed, and only then Survey for a standstill; begins what others have asked for.
+  // Called after each event, in this order. FollowCollections acts on the state of collections.
+  // Every kJudgePeriod FollowWaiting looks at a job that waits to recover; if it returns true, the
+  // watch is armed, and Survey looks for a standstill. FollowRequests begins what others asked for.
   void FollowCollections();
   bool FollowWaiting();
   void Survey();
   void FollowRequests();
 
-  // Infinite if nothing depends on time.
+  // When the watch next needs a turn; infinite if nothing depends on time.
   absl::Duration NextWake() const;
   bool stopping() const { return stopping_; }
   // An answer to a Conclude or Retell is outstanding.
@@ -98,9 +98,9 @@ class Watch {
   void TellConcluded(const Member& member);
   void TellAllConcluded();
 
-  Incident* Collecting();  // what is being collected, also on demand; nullptr if nothing is
+  Incident* Collecting();  // the collection under way, also on demand; nullptr: none
   Incident* CollectionOf(int64_t number);
-  // Hands over the texts once all are there; or at once, with why there are no more.
+  // Hand over the texts: once all are there; or at once, with the reason why there are no more.
   void FollowTexts();
   void EndTexts(const std::string& why);
 
@@ -109,7 +109,7 @@ class Watch {
   void RecallWritten(const std::string& incident);
   void RecallBegun(const std::string& incident);
 
-  void Resume(const std::string& why);  // what the pause lasted is no standstill
+  void Resume(const std::string& why);  // the time of the pause is no standstill
   Activity CurrentActivity() const;
   bool Told() const { return told_.IsOf(incident_id_); }
 
@@ -124,7 +124,7 @@ class Watch {
   std::optional<Incident> incident_;
   std::optional<ModuleTexts> texts_;  // only while concluding
   std::string incident_id_;           // unless armed
-  bool about_start_up_ = false;       // that incident: somebody had not come
+  bool about_start_up_ = false;       // that incident: some worker had not come
   LookSchedule looks_;                // at a standstill whose verdict may change
   JobRecovery recovery_;              // from that incident
   // The newest incident of an earlier coordinator, until its end is seen, and the recovery from it.
@@ -132,10 +132,10 @@ class Watch {
   std::optional<IncidentAcknowledged> acknowledged_;  // the last one
   WorkerAlarm alarm_;
   std::set<WorkerId> alarmed_;  // report a hang or a halt, since the last incident
-  // An incident that agents say is concluded, and that this disk does not have, is believed for
-  // so long.
+  // Until then an incident counts as concluded because agents say so, although this disk does not
+  // have it.
   absl::Duration believed_until_ = absl::InfiniteDuration();
-  bool believed_once_ = false;  // and none after that
+  bool believed_once_ = false;  // a second such incident is not believed
   absl::Duration judge_not_before_ = -absl::InfiniteDuration();
   ToldDigest told_;  // of the last incident that had one
   bool stopping_ = false;

@@ -29,7 +29,7 @@ absl::Status WatchPause::Begin(absl::Duration duration, std::string reason, std:
 
 bool WatchPause::Restore(const KeptPause& pause, const Instant& now) {
   const absl::Duration left = pause.until - now.wall;
-  // Nobody can have asked for it: a clock was wrong, and each restart would begin it anew.
+  // No operator can have asked for so long: a clock was wrong, and a restart would begin it anew.
   if (left > kLongestWatchPause + kWatchPauseClockSlack) return false;
   return Begin(std::min(left, kLongestWatchPause), pause.reason, pause.by, now).ok();
 }

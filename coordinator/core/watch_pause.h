@@ -21,20 +21,20 @@ class WatchPause {
   // sentence.
   absl::Status Begin(absl::Duration duration, std::string reason, std::string by,
                      const Instant& now);
-  // Goes on with one that an earlier coordinator was told of; false if its time is over, or
-  // it ends later than any may.
+  // Goes on with a pause that an earlier coordinator was told of; false if its time is over, or
+  // it ends later than any pause may.
   bool Restore(const KeptPause& pause, const Instant& now);
-  // Ends it before its time. FAILED_PRECONDITION if none lasts.
+  // Ends the pause before its time. FAILED_PRECONDITION if none lasts.
   absl::Status End();
 
   bool lasts() const { return pause_.has_value(); }
-  // True, once, when its time is over.
+  // True, once, when the time of the pause is over.
   bool TakeOver(absl::Duration now);
-  // Infinite if none lasts.
+  // The end of the pause; infinite if none lasts.
   absl::Duration NextWake() const;
-  // For operators; nullopt if none lasts.
+  // The pause for operators; nullopt if none lasts.
   std::optional<PauseStatus> Status(absl::Duration now) const;
-  // For the next coordinator, by the wall clock; nullopt if none lasts.
+  // The pause for the next coordinator, by the wall clock; nullopt if none lasts.
   std::optional<KeptPause> Kept() const { return pause_; }
 
  private:

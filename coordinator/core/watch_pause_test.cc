@@ -35,7 +35,7 @@ TEST_F(WatchPauseTest, NothingIsRaisedUntilItEnds) {
   job_.Run(absl::Minutes(59));
   EXPECT_THAT(job_.concluded(), SizeIs(0));
   EXPECT_EQ(job_.core().counters().suspicions, 0);
-  // It is over, and the job still stands: a hang like any other.
+  // The pause is over, and the job still stands: a hang like any other.
   ASSERT_TRUE(job_.RunUntilConclude(absl::Minutes(2)));
 }
 
@@ -138,7 +138,7 @@ TEST_F(WatchPauseTest, OneThatIsOverIsNotTakenUp) {
   EXPECT_EQ(Status().pause, std::nullopt);
 }
 
-// Its clock was wrong, or somebody else wrote the file: each restart would begin it anew.
+// A clock was wrong, or another program wrote the file: each restart would begin the pause anew.
 TEST_F(WatchPauseTest, OneThatEndsLaterThanAnyMayIsNotTakenUp) {
   for (const absl::Time until :
        {job_.now().wall + kLongestWatchPause + 2 * kWatchPauseClockSlack, absl::InfiniteFuture()}) {

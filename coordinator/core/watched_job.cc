@@ -46,7 +46,7 @@ std::optional<Standstill> WatchedJob::Measure(absl::Duration now) const {
 std::optional<absl::Duration> WatchedJob::StartingFor(absl::Duration now) const {
   if (!started.has_value() || progress.LastCompletion().has_value()) return std::nullopt;
   const absl::Duration starting = std::max(now - *started, absl::ZeroDuration());
-  // A rhythm of work is no step, but no start takes longer than its grace.
+  // A rhythm of work is no step, but a job that works has started once the startup grace is over.
   const bool works = progress.LastWork().has_value() && starting >= thresholds.startup_grace;
   if (works && NotCome().empty() && WithoutProcess().empty()) return std::nullopt;
   return starting;
@@ -281,7 +281,7 @@ int64_t WatchedJob::HostsIn(const Incident& incident) const {
   for (const auto& [worker, snapshot] : incident.snapshots()) {
     if (const Member* member = membership.Find(worker)) voters.insert(member->voter);
   }
-  // One address tells none apart, as in HostVotes.
+  // A single address cannot tell hosts apart, as in HostVotes.
   return static_cast<int64_t>(voters.size() == 1 ? incident.snapshots().size() : voters.size());
 }
 

@@ -10,11 +10,11 @@
 
 namespace rapideye::coordinator {
 
-// As a capture names what raised the alarm.
+// The name that a capture gives to the reason of the alarm.
 std::string TriggerOf(wire::AlarmKind kind);
 
-// An alarm is worth a few collections, one after another. Alarms that turn out to be none
-// start no more than one series in kAlarmInterval.
+// An alarm is worth a few collections, one after another. False alarms start no more than one
+// such series in kAlarmInterval.
 class WorkerAlarm {
  public:
   struct Raised {
@@ -24,7 +24,7 @@ class WorkerAlarm {
 
   // Ignored while another alarm is pending.
   void Raise(Raised raised, absl::Duration now);
-  // For what a collection is due now; absent: none is.
+  // The alarm for which a collection is due now; absent: none is due.
   std::optional<Raised> Due(absl::Duration now) const;
 
   // The collection for the alarm, if one is pending, has shown no hang.

@@ -21,7 +21,7 @@ namespace rapideye::coordinator {
 
 namespace {
 
-// A disk that hangs does not hold up a digest.
+// A disk that hangs must not hold up a digest.
 int64_t RevisionOnDisk(const std::shared_ptr<const IncidentArchive>& archive,
                        const std::string& id) {
   const auto json =
@@ -35,7 +35,7 @@ int64_t RevisionOnDisk(const std::shared_ptr<const IncidentArchive>& archive,
 
 absl::StatusOr<std::unique_ptr<Coordinator>> Coordinator::Start(CoordinatorSettings settings) {
   std::unique_ptr<Coordinator> coordinator(new Coordinator(std::move(settings)));
-  // What cannot start leaves nothing behind: the directory is made after that.
+  // A start that fails must leave no state directory behind: it is made after the ports are bound.
   if (absl::Status status = coordinator->Listen(); !status.ok()) return status;
   if (absl::Status status = coordinator->TakeStateDirectory(); !status.ok()) return status;
   coordinator->BeginWork();
@@ -126,7 +126,7 @@ void Coordinator::BeginWork() {
 
 namespace {
 
-// Agents remember one incident, which is among the newest.
+// Agents remember one incident each, which is among the newest.
 constexpr size_t kRecalled = 4;
 
 absl::StatusOr<IncidentsOnDisk> FindLeft(const IncidentArchive& archive) {
@@ -166,7 +166,7 @@ Coordinator::~Coordinator() {
   http_.reset();
   certificates_.reset();
   if (acceptor_ != nullptr) acceptor_->Stop();
-  // Streams end before what they post to.
+  // Streams end before the queue to which they post.
   if (server_ != nullptr) {
     server_->Shutdown(std::chrono::system_clock::now() + absl::ToChronoNanoseconds(kStopStreams));
     server_->Wait();
@@ -265,7 +265,7 @@ Readings Coordinator::Read() const {
 
 void Coordinator::RequestStop() {
   telemetry_->NoteStopping();
-  // A hook takes a second or two to end: meanwhile the incident in progress does.
+  // A hook takes a second or two to end: meanwhile the incident in progress can end.
   removal_worker_->Stop();
   hooks_->Stop();
   queue_.Post(Stop{});

@@ -46,20 +46,20 @@ struct CoordinatorSettings {
   Retention retention;
   RemovalSettings removal;
   transport::CredentialOptions credentials;
-  // Names that the certificate of whoever reads and asks must hold; empty: any certificate.
+  // Names that an operator's certificate must hold to read and to ask; empty: any certificate.
   std::vector<std::string> operator_identities;
-  // Between two looks at the credentials' files.
+  // Time between two looks at the credentials' files.
   absl::Duration certificate_interval = absl::Seconds(60);
   digest::TextFormat digest_format = digest::TextFormat::kClassic;
   DigestLog log_digest;
   std::string http;  // HOST:PORT of the pages; "" for none
-  // As OtlpLogsUrl takes it: where events of incidents are sent; "": nowhere.
+  // The address to which events of incidents are sent, as OtlpLogsUrl takes it; "": none.
   std::string otlp_endpoint = {};
   // False: the coordinator also starts if its pages cannot be served.
   bool http_required = false;
-  // How long to wait for the end of another coordinator on the same state directory.
+  // Time to wait for the end of another coordinator on the same state directory.
   absl::Duration predecessor_patience = kPredecessorPatience;
-  // Where incidents are written. Outlives the process: a disk may hang.
+  // The disk that incidents are written to. Outlives the process: a disk may hang.
   Disk* disk = &RealDisk();
   LoopObserver observer;
 };
@@ -74,7 +74,7 @@ class Coordinator final : private EffectHandler {
 
   // HOST:PORT with the real port.
   const std::string& address() const { return address_; }
-  // Of the pages; "" if there are none.
+  // The address of the pages; "" if there are none.
   std::string http_address() const;
 
   // Works until RequestStop; returns within 5 s of it. Call once.
@@ -87,9 +87,9 @@ class Coordinator final : private EffectHandler {
 
   absl::Status Listen();
   // Makes the state directory this coordinator's own. FAILED_PRECONDITION if another one works
-  // there. A disk that fails or hangs is the keeper's to tell.
+  // there. The keeper reports a disk that fails or hangs.
   absl::Status TakeStateDirectory();
-  // Begins what works on the state directory.
+  // Starts the parts that work on the state directory.
   void BeginWork();
   void WatchCertificates();
   absl::Status ServePages();

@@ -102,12 +102,12 @@ void ReportHang(Client& client) {
   }
 }
 
-// In time: nothing of it is of another coordinator's, nor left for the next one.
+// The start fails in time: it touches no state of another coordinator, and leaves none behind.
 TEST(CoordinatorStart, ThatFailsLeavesNothingBehind) {
   std::string pattern = fs::temp_directory_path() / "rapideye-coordinator-XXXXXX";
   const std::string root = mkdtemp(pattern.data());
   CoordinatorSettings settings;
-  settings.listen = "192.0.2.1:1";  // of no host
+  settings.listen = "192.0.2.1:1";  // an address that no host has (RFC 5737)
   settings.credentials.insecure = true;
   settings.state_dir = root + "/state";
   EXPECT_FALSE(Coordinator::Start(std::move(settings)).ok());
@@ -140,7 +140,7 @@ TEST_F(CoordinatorTest, HangLineEndsInADigestOnDiskAndInTheLog) {
   }
 }
 
-// Of a hook that says when it runs, and does not care to be asked to end.
+// A coordinator with a hook that signals when it runs, and ignores the request to end.
 class CoordinatorWithAHook : public ::testing::Test {
  protected:
   static std::string MakeHook() {

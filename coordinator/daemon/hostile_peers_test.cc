@@ -209,7 +209,7 @@ class HostilePeers : public ::testing::Test {
 
   const std::string& address() const { return coordinator_->address(); }
 
-  // The others hang, and are diagnosed. At the end of each test, or before.
+  // The honest agents hang, and are diagnosed. At the end of each test, or before.
   void ExpectUndisturbed() {
     checked_ = true;
     std::future<std::string> digest = digest_.get_future();
@@ -284,7 +284,7 @@ TEST_F(HostilePeers, OversizedMessage) {
   EXPECT_FALSE(stream->End().ok());
 }
 
-// A thousandth of its size on the wire, and gRPC looks at the size of what has come out of it.
+// The message has a thousandth of its size on the wire; gRPC bounds its decompressed size.
 TEST_F(HostilePeers, CompressedMessage) {
   for (const auto compression : {GRPC_COMPRESS_GZIP, GRPC_COMPRESS_DEFLATE}) {
     RawStream stream(address(), compression);
@@ -293,7 +293,7 @@ TEST_F(HostilePeers, CompressedMessage) {
   }
 }
 
-// Eight times four million empty objects, two bytes each.
+// Eight messages of four million empty objects, two bytes each.
 TEST_F(HostilePeers, MessagesThatInflateWhenParsed) {
   constexpr int kStreams = 8;
   constexpr int64_t kBoundKiB = 400 * 1024;  // both ends, in one process
@@ -354,7 +354,7 @@ TEST_F(HostilePeers, NewerConnectionOfTheSameAgentReplacesAHalfOpenOne) {
   young.Cancel();
 }
 
-// With certificates: who may attach at all.
+// With certificates: the names that may attach.
 TEST(ForeignIdentity, IsRefusedWithTheReasonAndOthersAreNot) {
   std::string pattern = fs::temp_directory_path() / "rapideye-identity-XXXXXX";
   const std::string root = mkdtemp(pattern.data());
@@ -414,7 +414,7 @@ TEST(ForeignIdentity, IsRefusedWithTheReasonAndOthersAreNot) {
   fs::remove_all(root);
 }
 
-// One version either way.
+// The coordinator understands one version in either direction.
 TEST_F(HostilePeers, AgentOfTheNextProtocolIsUnderstood) {
   RawStream stream(address());
   v1::AgentMessage hello = Hello(kPlace);

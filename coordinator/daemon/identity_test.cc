@@ -1,4 +1,4 @@
-// Who may say and ask what, by its certificate, over real mutual TLS.
+// Tests of the right of a certificate to state and ask things, over real mutual TLS.
 #include <gmock/gmock.h>
 #include <grpcpp/create_channel.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 using ::testing::HasSubstr;
 
-// Certificates in a directory of the test's own, by name.
+// Certificates in a directory of the test's own, each by its name.
 class Certificates {
  public:
   Certificates() {
@@ -34,7 +34,7 @@ class Certificates {
     Issue("operator", "spiffe://people/ann");
     Issue("agent-0", "spiffe://job/agent/0/0");
     Issue("agent-1", "spiffe://job/agent/0/1");
-    // Of a DaemonSet, for the machines of these workers.
+    // Certificates of a DaemonSet's agents, for the machines of these workers.
     Issue("host-agent-0", "spiffe://job/agent/0/0",
           {"spiffe://hosts/agent", "rapideye://host/host-0"});
     fs::create_directory(Lists());
@@ -124,7 +124,7 @@ class IdentityTest : public testing::Test, protected Certificates, protected Run
     if (auto capture = wire::ReadCapture(stream); capture.ok()) asked.capture = *capture;
     return asked;
   }
-  // The only snapshot of an operator's look at one agent, which claims to be trusted.
+  // The snapshot of an operator's look at one agent, which claims to be trusted.
   rapideye::Snapshot Look(Agent& agent) {
     auto asked = std::async(std::launch::async, [this] { return Snapshot("operator"); });
     for (int look = 0; look < 2; ++look) {
@@ -231,7 +231,7 @@ TEST_F(IdentityTest, ARevokedCertificateLosesItsStreamAndGetsNoOther) {
   Agent back(address(), Of("agent-1"));
   EXPECT_FALSE(back.SayHello(1));
   EXPECT_THAT(back.End().error_message(), HasSubstr("revoked"));
-  // The honest one is still there: its place is not free.
+  // The honest agent is still there: its place is not free.
   Agent again(address(), Of("agent-0"));
   EXPECT_FALSE(again.SayHello(0));
   EXPECT_EQ(again.End().error_code(), grpc::StatusCode::ALREADY_EXISTS);

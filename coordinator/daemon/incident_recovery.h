@@ -28,7 +28,7 @@ class IncidentRecovery {
   // Waits for work under way, at most kDiskPatience.
   ~IncidentRecovery();
 
-  // Posts what `list` says once it has returned, which may take as long, too. On
+  // Posts the incidents that `list` returns, which may take as long as `read`. On
   // an error, which the disk reports, it posts nothing.
   void FindLeft(List list);
 

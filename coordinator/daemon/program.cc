@@ -41,7 +41,7 @@ struct Flags {
   std::string log_format = "text";
 };
 
-// Who may connect, and what each may say and ask.
+// Flags for the right to connect, and for what each peer may state and ask.
 void AddIdentityFlags(CLI::App& app, CoordinatorSettings& s) {
   using program::AddFlag;
   AddFlag(app, "tls-cert", s.credentials.tls_cert,
@@ -147,7 +147,7 @@ absl::Status CheckCount(const char* flag, std::optional<int32_t> value) {
   return absl::InvalidArgumentError(absl::StrCat(flag, ": ", *value, " is not above 0"));
 }
 
-// Without TLS nobody has a certificate.
+// Without TLS no peer has a certificate, so that no rule about certificates can hold.
 absl::Status CheckIdentities(const CoordinatorSettings& s) {
   const IdentityRules& rules = s.core.identity;
   for (const auto& [flag, given] :
@@ -169,7 +169,7 @@ absl::Status CheckIdentities(const CoordinatorSettings& s) {
   return absl::OkStatus();
 }
 
-// Turns what the flags say into settings; INVALID_ARGUMENT names the flag.
+// Turns the flags into settings; INVALID_ARGUMENT names the wrong flag.
 absl::Status Complete(Flags& flags) {
   CoordinatorSettings& s = flags.settings;
   if (s.core.collect_deadline < kMinCollectDeadline) {
@@ -177,7 +177,7 @@ absl::Status Complete(Flags& flags) {
                                                    absl::FormatDuration(kMinCollectDeadline)));
   }
   if (s.state_dir.empty()) return absl::InvalidArgumentError("--state-dir: must not be empty");
-  // Of a disk that hangs nothing is known; the keeper says so.
+  // A disk that hangs does not tell its type; the keeper reports the hang.
   const std::optional<std::string> type =
       WithPatience([path = s.state_dir] { return file::NetworkFileSystemOf(path); }, kDiskPatience);
   const absl::Status place = CheckSqlitePlace(s.state_dir, type.value_or(""));
@@ -223,7 +223,7 @@ absl::Status Complete(Flags& flags) {
   return absl::OkStatus();
 }
 
-// Too few descriptors make workers missing that are well.
+// With too few descriptors healthy workers appear missing.
 void CheckDescriptors(const JobShape& shape) {
   const int64_t limit = program::RaiseDescriptorLimit();
   const int64_t workers =
@@ -237,7 +237,7 @@ void CheckDescriptors(const JobShape& shape) {
       limit, workers, needed);
 }
 
-// Certificates are read again by gRPC itself, hooks whenever they are run.
+// gRPC itself reads certificates again, and hooks are read whenever they run.
 void Reload(const transport::CredentialOptions& credentials) {
   spdlog::info("SIGHUP: reading the files again that flags name");
   if (credentials.tls_cert.empty()) return;
@@ -251,9 +251,9 @@ void Reload(const transport::CredentialOptions& credentials) {
   }
 }
 
-// Log readers grep for whole lines of the digest: as text it stands in the log as
-// it is, in one piece; as JSON it is the message of one record.
-// As JSON it is one record, with what a search or an alert goes by as fields of their own.
+// Log readers grep for whole lines of the digest: as text the digest stands in the log as it is, in
+// one piece; as JSON it is the message of one record, whose own fields hold what a search or an
+// alert needs.
 void LogDigest(const std::string& incident, const std::string& text,
                const std::optional<ToldVerdict>& verdict, bool json) {
   if (json) {

@@ -23,9 +23,9 @@ namespace rapideye::coordinator {
 // NULL, an integer, a number, a text (valid UTF-8 without zero bytes).
 using Value = std::variant<std::monostate, int64_t, double, std::string>;
 
-// One row of a result. What has another type than the one asked for reads as zero,
-// or as empty: the schema decides types, a statement of ours that errs is a bug
-// that its test finds.
+// One row of a result. A value of another type than the requested one reads as zero, or as
+// empty: the schema decides types, and a wrong statement of this program is a bug that its test
+// finds.
 class Row {
  public:
   explicit Row(std::vector<Value> values) : values_(std::move(values)) {}
@@ -49,9 +49,9 @@ Value ToValue(const std::optional<std::string>& value);
 // One connection. Not thread-safe; every call may block for as long as a database
 // may take to answer (limits.h), never longer.
 //
-// Errors: UNAVAILABLE, DEADLINE_EXCEEDED, ABORTED: try again later (a connection that
-// broke is made anew by itself); RESOURCE_EXHAUSTED: no room; INVALID_ARGUMENT: it will
-// never take these values; anything else needs an operator. Messages name the
+// Errors: UNAVAILABLE, DEADLINE_EXCEEDED, ABORTED: try again later (a broken connection
+// is made anew by itself); RESOURCE_EXHAUSTED: no room; INVALID_ARGUMENT: the database
+// will never take these values; any other error needs an operator. Messages name the
 // database, without its password.
 class Database {
  public:
@@ -61,7 +61,7 @@ class Database {
                                                const std::vector<Value>& values) = 0;
   absl::StatusOr<std::vector<Row>> Run(const std::string& statement) { return Run(statement, {}); }
 
-  // Begins a transaction in which changes of others can be waited for.
+  // Begins a transaction in which changes of other processes can be waited for.
   virtual absl::Status Begin() = 0;
   absl::Status Commit();
   void Rollback();  // best effort: a broken connection has rolled back by itself
@@ -69,10 +69,10 @@ class Database {
   // The clock of the database, the same for all its clients.
   virtual absl::StatusOr<absl::Time> WallClock() = 0;
 
-  // True if it takes PostgreSQL's own statements (roles, triggers, row-level security).
+  // True if the database takes PostgreSQL's own statements (roles, triggers, row-level security).
   virtual bool IsPostgresql() const { return false; }
 
-  // For people: "sqlite:/var/lib/rapideye/fleet.db", "postgresql://db/fleet".
+  // The name for people: "sqlite:/var/lib/rapideye/fleet.db", "postgresql://db/fleet".
   virtual std::string Name() const = 0;
 };
 

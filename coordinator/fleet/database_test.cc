@@ -162,7 +162,7 @@ TEST(OpenDatabaseTest, WhoOnlyAsksMakesNoFile) {
   const absl::Status missing = OpenDatabase(made.url(), IfMissing::kFail).status();
   EXPECT_EQ(missing.code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(missing.ToString(), HasSubstr("no such file"));
-  // Nothing has made it meanwhile.
+  // The failed attempt has made no file.
   EXPECT_FALSE(OpenDatabase(made.url(), IfMissing::kFail).ok());
   ASSERT_TRUE(made.Connect()->Run("CREATE TABLE things (name TEXT)").ok());
   const auto database = OpenDatabase(made.url(), IfMissing::kFail);
@@ -170,7 +170,7 @@ TEST(OpenDatabaseTest, WhoOnlyAsksMakesNoFile) {
   EXPECT_TRUE((*database)->Run("SELECT name FROM things").ok());
 }
 
-// One whose machine still answers, so that no connection breaks.
+// The server's machine still answers, so that no connection breaks.
 TEST(PostgresqlTest, AServerThatHangsIsUnavailableUntilItGoesOn) {
   const TestDatabase made(kPostgresql);
   const auto database = OpenPostgresql(made.url(), absl::Seconds(1)).value();
@@ -187,7 +187,7 @@ TEST(PostgresqlTest, AServerThatHangsIsUnavailableUntilItGoesOn) {
 
 class BrokenConnectionTest : public ::testing::Test {
  protected:
-  // The server ends the connection, as it does with all when it restarts.
+  // Has the server end the connection, as it ends all connections when it restarts.
   void Break(Database& connection) {
     const int64_t pid = connection.Run("SELECT pg_backend_pid()").value().front().Int(0);
     ASSERT_TRUE(made_.Connect()->Run("SELECT pg_terminate_backend($1)", {pid}).ok());
@@ -209,7 +209,7 @@ TEST_F(BrokenConnectionTest, EndsItsTransactionAndNothingOfItIsKept) {
     EXPECT_TRUE(add().ok());
     Break(*database_);
     EXPECT_EQ(add().code(), absl::StatusCode::kUnavailable);
-    // On the new connection this would be outside of any transaction.
+    // On the new connection this statement would be outside of any transaction.
     return add();
   });
   EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;

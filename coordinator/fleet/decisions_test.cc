@@ -1,4 +1,4 @@
-// What the history tells policy of decisions, and what it keeps of them.
+// Tests of the facts that the history gives policy for decisions, and of those it keeps of them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -15,20 +15,20 @@
 
 namespace rapideye::coordinator {
 
-// A gateway to the tables; what belongs together is done in a transaction by its
-// caller (WithLock), or is one transaction of its own where that is said. `now` is the
+// A gateway to the tables. The caller runs calls that belong together in one transaction
+// (WithLock); a call that is a transaction of its own says so. `now` is the
 // history's time (fleet_clock.h). Errors are those of Database. Not thread-safe.
 class History {
  public:
   // `database` must outlive it and be migrated.
   explicit History(Database& database) : database_(database) {}
 
-  // The newest of the times in it that deciders and operators wrote; InfinitePast if there
-  // is none. Not of incidents: a tenant who writes those could move the time of all.
-  // Those after `not_after` are left out: a clock that was wrong when they were written is no
+  // The newest time in the history that deciders or operators wrote; InfinitePast if there is
+  // none. Times of incidents do not count: a tenant who writes those could move the time of all.
+  // Times after `not_after` are left out: a clock that was wrong when they were written is no
   // reason to be wrong for ever.
   absl::StatusOr<absl::Time> Newest(absl::Time not_after = absl::InfiniteFuture());
-  // How many times Newest leaves out.
+  // The number of times that Newest leaves out.
   absl::StatusOr<int64_t> CountAfter(absl::Time not_after);
 
   // Remembers an incident; its own transaction. The same incident again changes
@@ -69,7 +69,7 @@ class History {
   absl::StatusOr<bool> AddDecision(const Finding& finding, RemovalMode mode,
                                    const Decision& decision, absl::Time now);
 
-  // Whether its removal was decided on in this mode, and the machine was not forgotten since.
+  // True if its removal was decided on in this mode, and the machine was not forgotten since.
   absl::StatusOr<bool> RemovalStands(const Finding& finding, RemovalMode mode,
                                      absl::Time now = absl::InfiniteFuture());
 
@@ -85,7 +85,7 @@ class History {
   absl::StatusOr<Breaker> BreakerOf(RemovalMode mode, const std::string& recorded_by = "");
   // Roles whose own breaker is open.
   absl::StatusOr<std::vector<std::string>> StoppedRoles(RemovalMode mode);
-  // `recorded_by` empty: the fleet's.
+  // `recorded_by` empty: sets the fleet's breaker.
   absl::Status SetBreaker(RemovalMode mode, bool open, const std::string& reason,
                           const std::string& who, absl::Time now,
                           const std::string& recorded_by = "");

@@ -1,4 +1,4 @@
-// The part of the history that policy reads and writes.
+// Members of History by which policy reads findings and writes decisions.
 #include <algorithm>
 #include <string_view>
 #include <tuple>
@@ -38,8 +38,8 @@ void Insert(std::vector<T>& sorted, const T& value) {
   if (at == sorted.end() || *at != value) sorted.insert(at, value);
 }
 
-// One row for each culprit of the findings that `chosen` selects, a query of incident
-// and machine.
+// Reads a row for each culprit of the findings that `chosen` selects, a query of incident and
+// machine.
 absl::StatusOr<std::vector<Finding>> ReadFindings(Database& database, const std::string& chosen,
                                                   const std::vector<Value>& values) {
   auto rows = database.Run(
@@ -81,7 +81,7 @@ absl::StatusOr<std::vector<Finding>> ReadFindings(Database& database, const std:
     if (const auto nic = row.OptionalText(6)) Insert(finding.nics, *nic);
     Insert(finding.slices, row.Int(7));
   }
-  // By bytes: how a database orders texts depends on its locale.
+  // Compares bytes: the order of texts in a database depends on its locale.
   std::sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
     return std::tie(a.at, a.incident, a.machine) < std::tie(b.at, b.incident, b.machine);
   });
@@ -185,8 +185,8 @@ absl::StatusOr<std::string> History::DigestOf(const std::string& incident) {
 
 absl::Status History::AddEvents(const std::string& machine, absl::Time since,
                                 const std::string& recorded_by, absl::Time now, Facts& facts) {
-  // Each part by an index of its own: a machine that fails all day must not make every
-  // decision about it slow.
+  // Each part uses an index of its own: a machine that fails all day must not slow down every
+  // decision about it.
   const std::string not_forgotten =
       "COALESCE((SELECT MAX(f.at_ms) FROM fleet_forgets f WHERE f.machine = $1 "
       "AND f.at_ms <= $5), -1) ";
@@ -211,10 +211,10 @@ absl::Status History::AddEvents(const std::string& machine, absl::Time since,
   auto rows = database_.Run(
       absl::StrCat(event, "WHERE c.machine = $1 AND c.at_ms >= $2 ",
                    "AND c.recorded_by IN ('', $4) AND c.at_ms > ", not_forgotten,
-                   // What else the same incidents name, such as the other end of a link.
+                   // Other machines that the same incidents name, such as the other end of a link.
                    "UNION ", event, "JOIN (SELECT DISTINCT incident", of_machine,
                    "ON m.incident = c.incident ", of_others,
-                   // Who else failed at the same place of the job, or of the program.
+                   // Other machines that failed at the same place of the job, or of the program.
                    "UNION ", event, "JOIN (SELECT DISTINCT job, slice, task", of_machine,
                    "ON m.job = c.job AND m.slice = c.slice AND m.task = c.task ", of_others,
                    "UNION ", event, "JOIN (SELECT DISTINCT fingerprint, slice, task", of_machine,
@@ -249,8 +249,8 @@ absl::Status History::AddNames(const std::string& machine, const std::string& re
   if (!forgotten.ok()) return forgotten.status();
   if (const auto at = forgotten->front().OptionalInt(0))
     facts.forgotten = absl::FromUnixMillis(*at);
-  // One that is known by its name alone may be the same one. A pod's host name goes with
-  // its place in the job: where the platform's name is known, that is the one that counts.
+  // A machine that is known by its name alone may be the same machine. A pod's host name goes with
+  // its place in the job: where the platform's name is known, that name counts.
   auto taken = database_.Run(
       "SELECT o.machine FROM (SELECT DISTINCT l.host, l.node, l.at_ms FROM fleet_culprits l "
       "WHERE l.machine = $1 AND l.recorded_by IN ('', $2) AND l.at_ms = "

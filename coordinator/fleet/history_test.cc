@@ -135,7 +135,7 @@ TEST_P(HistoryTest, WhatIsForgottenNoLongerCountsButStillExonerates) {
   ASSERT_TRUE(history_.Record(Incident("i1", kThen, {BadChip("a", 3)}), kThen).ok());
   ASSERT_TRUE(history_.Record(Incident("i2", kThen, {BadChip("b", 3)}), kThen).ok());
   ASSERT_TRUE(history_.Forget("hardware:a", "operator", kThen + kDay).ok());
-  // Delivered later, happened before.
+  // This incident is delivered later, but happened before.
   ASSERT_TRUE(history_.Record(Incident("i3", kThen, {BadChip("a", 3)}), kThen + 2 * kDay).ok());
   EXPECT_THAT(EventsAbout("a"), ElementsAre(::testing::Field(&HangEvent::incident, "i2")));
   EXPECT_THAT(EventsAbout("b"), SizeIs(3));
@@ -148,7 +148,7 @@ TEST_P(HistoryTest, SaysWhenThereAreMoreEventsThanAreWeighed) {
   const auto facts = [this] {
     return history_.FactsAbout("hardware:a", RemovalMode::kDryRun, kThen).value();
   };
-  // Many culprits in few incidents: what matters is how many rows that makes.
+  // Many culprits in few incidents: the number of rows is what counts against the limit.
   const int64_t incidents = kMaxEventsPerDecision / static_cast<int64_t>(kMaxRememberedCulprits);
   for (int64_t i = 0; i < incidents; ++i) {
     std::vector<CulpritRecord> culprits;
@@ -178,7 +178,7 @@ TEST_P(HistoryTest, ANameThatAnotherMachineBearsByNowIsTaken) {
   replacement.host = by_name.host;
   ASSERT_TRUE(history_.Record(Incident("i3", kThen + kDay, {replacement}), kThen + kDay).ok());
   EXPECT_EQ(taken("hardware:a"), "hardware:b");
-  EXPECT_EQ(taken("hardware:b"), std::nullopt);  // it came last
+  EXPECT_EQ(taken("hardware:b"), std::nullopt);  // its finding came last
   EXPECT_EQ(taken(by_name.machine), "hardware:b");
 
   // The pod at this place was on one node, and then on another.
@@ -196,7 +196,7 @@ TEST_P(HistoryTest, ANameThatAnotherMachineBearsByNowIsTaken) {
   EXPECT_EQ(taken("hardware:c"), "hardware:d");
 }
 
-// What a peer called itself must not keep the rest of the history from its database.
+// A name that a peer made up must not keep the rest of the history from its database.
 TEST_P(HistoryTest, TakesWhateverBytesAPeerSent) {
   CulpritRecord culprit = BadChip(std::string("h\0\xff", 3), 1);
   culprit.node = std::string(100'000, 'n');

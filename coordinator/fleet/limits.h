@@ -1,5 +1,5 @@
-// Bounds the fleet history and removal, each limit with its reason: they run in a coordinator, and
-// in `rapideye remover`.
+// Limits bound the fleet history and removal, each limit with its reason: both run in a
+// coordinator, and in `rapideye remover`.
 #ifndef RAPIDEYE_COORDINATOR_FLEET_LIMITS_H_
 #define RAPIDEYE_COORDINATOR_FLEET_LIMITS_H_
 
@@ -10,50 +10,50 @@
 
 namespace rapideye::coordinator {
 
-// For one statement, or one connection, of a database. Only the thread that keeps the
+// Patience with one statement, or one connection, of a database. Only the thread that keeps the
 // history waits for it, but a program has to end within 5 s of a SIGTERM.
 inline constexpr absl::Duration kHistoryPatience = absl::Seconds(3);
-// One text in the history: names as the digest shows them.
+// Bytes of one text in the history: names as the digest shows them.
 inline constexpr size_t kMaxHistoryText = 256;
-// The digest that a hook gets from the history; one that is larger it reads from the
-// incident's files.
+// Largest digest that a hook gets from the history; a hook reads a larger one from the incident's
+// files.
 inline constexpr size_t kMaxHistoryDigest = size_t{1} << 20;
-// A reason, or what a hook printed.
+// Bytes of a reason, or of the output of a hook.
 inline constexpr size_t kMaxHistorySentence = 4096;
-// Culprits of one incident that are remembered. A verdict that names more names a
-// failure of something larger than machines, which no removal mends.
+// Culprits of one incident that are remembered. A verdict with more culprits names a failure of
+// something larger than machines, which no removal mends.
 inline constexpr size_t kMaxRememberedCulprits = 1000;
-// Events that bear on one decision. Of a machine that has more nothing is decided by
-// repetition: what was left out could exonerate it.
+// Events that bear on one decision. A machine with more events is not removed by repetition: the
+// events that are left out could exonerate it.
 inline constexpr int64_t kMaxEventsPerDecision = 2'000;
-// Hosts and slices of a job, as far as they are believed: more than any job has.
+// Largest number of hosts or slices of a job that is believed: more than any job has.
 inline constexpr int64_t kMaxRememberedHosts = 20'000;
-// Findings decided about in one turn: the next turn takes the rest.
+// Findings decided about in one turn: the next turn takes the others.
 inline constexpr int64_t kMaxFindingsPerTurn = 1000;
-// Of one role that does not own the history: what it floods delays no other role's.
+// Findings of one role that does not own the history: its flood delays no other role's findings.
 inline constexpr int64_t kMaxFindingsPerRole = 100;
-// A time that is further ahead of the database's clock was written by a wrong one: it counts
-// for nothing. Honest clocks are set by NTP, to the second.
+// A time further ahead of the database's clock was written by a wrong clock, and counts for
+// nothing. Honest clocks are set by NTP, to the second.
 inline constexpr absl::Duration kLargestClockError = absl::Hours(1);
-// How often what is older than the retention is deleted, and how many incidents at once: the
+// Interval at which incidents older than the retention are deleted, and their number at once: the
 // lock must not be held for long.
 inline constexpr absl::Duration kRetentionPoll = absl::Hours(1);
 inline constexpr int64_t kMaxDroppedIncidents = 200;
 
-// Between two tries at a history that is down: soon at first, since most restart at
-// once, then seldom, for as long as it takes.
+// Time between two tries at a history that is down: short at first, since most restart at once,
+// then longer, for as long as it takes.
 inline constexpr absl::Duration kFirstHistoryRetry = absl::Seconds(1);
 inline constexpr absl::Duration kLongestHistoryRetry = absl::Minutes(1);
-// How often a remover looks for what others have put into the history, and whether the
-// breaker was closed: an incident has cost minutes already.
+// Interval at which a remover looks for new incidents of others in the history, and for a breaker
+// that was closed: an incident has cost minutes already.
 inline constexpr absl::Duration kRemovalPoll = absl::Seconds(10);
-// What a remover needs, beyond a hook's own time, to write down what came of it.
+// Time that a remover needs, beyond a hook's own, to record the hook's outcome.
 inline constexpr absl::Duration kHookLeaseSlack = absl::Seconds(10);
 // A hook that fails is tried so often, within some twenty minutes, then an operator has to act.
 inline constexpr int64_t kMaxHookAttempts = 8;
 inline constexpr absl::Duration kFirstHookRetry = absl::Seconds(10);
 inline constexpr absl::Duration kLongestHookRetry = absl::Minutes(10);
-// A hook that was begun in time is tried no more so long after its removal expired: by then
+// A hook that was begun in time is not tried again so long after its removal expired: by then
 // people have looked after the machine.
 inline constexpr absl::Duration kLongestHookDelay = absl::Hours(24);
 

@@ -22,8 +22,8 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// The server gives a statement up by itself; one that does not even do that hangs. Both
-// together fit into the 5 s within which a SIGTERM ends a program.
+// The server gives a statement up by itself; a server that does not even do that hangs. Both
+// times together fit into the 5 s within which a SIGTERM ends a program.
 absl::Duration LongestAnswer(absl::Duration patience) { return patience + patience / 3; }
 
 struct ResultDeleter {
@@ -34,7 +34,7 @@ using Result = std::unique_ptr<PGresult, ResultDeleter>;
 // Types of columns by their numbers (catalog/pg_type.dat): fixed for all servers.
 constexpr Oid kInt8 = 20, kInt2 = 21, kInt4 = 23, kFloat4 = 700, kFloat8 = 701, kNumeric = 1700;
 
-// By SQLSTATE, whose first two characters are its class.
+// Codes by SQLSTATE, whose first two characters are its class.
 absl::StatusCode CodeOf(std::string_view state) {
   const std::string_view kind = state.substr(0, 2);
   if (state == "57014") return absl::StatusCode::kDeadlineExceeded;  // statement_timeout
@@ -125,13 +125,13 @@ class Postgresql final : public Database {
   absl::StatusOr<std::vector<Row>> RunConnected(const std::string& sql,
                                                 const std::vector<Value>& values);
 
-  // What the server says last; nullptr if it says nothing (libpq has the reason then).
+  // Returns the server's last result; nullptr if there is none (libpq has the reason then).
   absl::StatusOr<Result> Ask(const std::string& sql, const Parameters& parameters);
 
-  // False: not before the deadline.
+  // False: the server is not ready before the deadline.
   bool AwaitServer(bool to_write, SteadyClock::time_point deadline) const;
 
-  // The statement may be done or not: this connection will not report it.
+  // The statement may have taken effect or not: this connection will not tell.
   absl::Status Hangs(const absl::Status& status);
   absl::Status Failed(const PGresult* result);
 
@@ -148,7 +148,7 @@ class Postgresql final : public Database {
 
 absl::StatusOr<std::vector<Row>> Postgresql::Run(const std::string& sql,
                                                  const std::vector<Value>& values) {
-  // What comes after a break in a transaction must not run outside of it.
+  // After a break in a transaction, its later statements must not run outside of it.
   if (doomed_) {
     if (sql == "ROLLBACK") doomed_ = false;
     return absl::AbortedError(
@@ -173,7 +173,7 @@ absl::StatusOr<absl::Time> Postgresql::WallClock() {
 absl::Status Postgresql::Connect() {
   if (connection_ != nullptr && PQstatus(connection_) == CONNECTION_OK) return absl::OkStatus();
   PQfinish(connection_);
-  // A server that vanished must not hold its client for the kernel's quarter of an hour.
+  // A vanished server must not hold its client for the kernel's quarter of an hour.
   const std::string seconds = absl::StrCat(absl::ToInt64Seconds(kHistoryPatience));
   const std::string milliseconds = absl::StrCat(absl::ToInt64Milliseconds(patience_));
   const char* const keys[] = {"connect_timeout", "tcp_user_timeout", "application_name",
@@ -185,7 +185,7 @@ absl::Status Postgresql::Connect() {
     return absl::UnavailableError(absl::StrCat("fleet history ", name_, ": ", Message()));
   }
   PQsetnonblocking(connection_, 1);
-  // Notices (a table that is there already) are not logged.
+  // Notices (a table exists already, say) are not logged.
   PQsetNoticeProcessor(connection_, [](void*, const char*) {}, nullptr);
   for (const char* limit : {"statement_timeout", "lock_timeout"}) {
     auto rows = RunConnected(absl::StrCat("SET ", limit, " = ", milliseconds), {});
@@ -202,7 +202,7 @@ absl::StatusOr<std::vector<Row>> Postgresql::RunConnected(const std::string& sql
   PGresult* result = answer->get();
   const ExecStatusType outcome = PQresultStatus(result);
   if (outcome != PGRES_TUPLES_OK && outcome != PGRES_COMMAND_OK) return Failed(result);
-  // A transaction that has failed answers COMMIT with a ROLLBACK.
+  // The server answers COMMIT of a failed transaction with a ROLLBACK.
   if (sql == "COMMIT" && std::string_view(PQcmdStatus(result)) != "COMMIT") {
     return absl::AbortedError(
         absl::StrCat("fleet history ", name_, ": the transaction was rolled back"));
@@ -287,7 +287,7 @@ absl::StatusOr<std::unique_ptr<Database>> OpenPostgresql(const std::string& url,
     PQfreemem(why);
   };
   if (options == nullptr) {
-    // What libpq says may quote the URL, and with it a password.
+    // libpq's message may quote the URL, and with it a password.
     return absl::InvalidArgumentError(
         "the address of the fleet history cannot be read: postgresql://USER@HOST:PORT/DATABASE");
   }

@@ -12,7 +12,7 @@
 namespace rapideye::coordinator {
 
 // Connects at the first use, and again after a connection has broken. `url` as libpq
-// takes it, and what it leaves out from libpq's own places (PGPASSWORD, ~/.pgpass).
+// takes it; libpq reads what the URL leaves out from PGPASSWORD, ~/.pgpass and the like.
 // INVALID_ARGUMENT if libpq cannot read it. A statement that takes longer than `patience`
 // is DEADLINE_EXCEEDED; a server that hangs, so that it does not even say that, is
 // UNAVAILABLE after a third more.

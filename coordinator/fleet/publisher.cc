@@ -15,7 +15,7 @@
 namespace rapideye::coordinator {
 namespace {
 
-// A database that is opened and migrated when it is first there.
+// Opens and migrates a database at its first use.
 absl::StatusOr<Database*> Ready(std::unique_ptr<Database>& database, const std::string& url) {
   if (database != nullptr) return database.get();
   auto opened = OpenDatabase(url);
@@ -34,7 +34,7 @@ struct Publisher::State {
   mutable Mutex mutex;
   Report report ABSL_GUARDED_BY(mutex);
 
-  // Of the thread alone.
+  // Only the thread uses these.
   std::unique_ptr<Database> spool;
   std::unique_ptr<Database> history;
   absl::Status before;  // of the turn before
@@ -42,7 +42,7 @@ struct Publisher::State {
   absl::Duration not_before = -absl::InfiniteDuration();
 
   absl::Duration Turn(bool last);
-  // Without the lock: databases take their time.
+  // Called without the lock: databases take their time.
   Spool::Forwarded Forward();
 };
 
@@ -62,8 +62,8 @@ Spool::Forwarded Publisher::State::Forward() {
 }
 
 absl::Duration Publisher::State::Turn(bool last) {
-  // A history that was down just now does not hold up the end, nor is it asked again when
-  // there is more for it.
+  // A history that was down a moment ago does not delay the end of the process, and is not asked
+  // again early because another incident came.
   if (last ? !before.ok() : MonotonicTime() < not_before) return not_before;
   const Spool::Forwarded turn = Forward();
   if (turn.delivered > 0 && settings.delivered) settings.delivered();

@@ -19,14 +19,14 @@ namespace rapideye::coordinator {
 class Publisher {
  public:
   struct Settings {
-    std::string spool_url;    // sqlite:PATH in the state directory; made if it is not there
+    std::string spool_url;    // sqlite:PATH in the state directory; made if missing
     std::string history_url;  // the fleet's
     absl::Duration first_retry = kFirstHistoryRetry;
     absl::Duration longest_retry = kLongestHistoryRetry;
     // Called on the publisher's thread whenever the history has something new. May be empty.
     std::function<void()> delivered = {};
-    // Called on it when the history cannot be written to, once for each kind of reason, and
-    // when it can be again (OK). May be empty.
+    // Called on the publisher's thread when the history cannot be written to, once for each kind of
+    // reason, and when it can be again (OK). May be empty.
     std::function<void(const absl::Status&)> changed = {};
   };
   struct Report {
@@ -35,9 +35,9 @@ class Publisher {
     absl::Status problem;  // the latest turn's; OK: nothing waits
   };
 
-  // What an earlier process left in the spool is delivered, too.
+  // Delivers incidents that an earlier process left in the spool, too.
   explicit Publisher(Settings settings);
-  // Tries once more unless the history was down just now; the spool keeps the rest.
+  // Tries to deliver once more unless the history was down just now; the spool keeps the rest.
   ~Publisher();
   Publisher(const Publisher&) = delete;
   Publisher& operator=(const Publisher&) = delete;

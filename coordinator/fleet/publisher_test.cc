@@ -78,7 +78,7 @@ TEST_P(SpoolTest, WhatArrivesIsWhatWasPut) {
   EXPECT_EQ(event.fingerprint, "abcd");
 }
 
-// Between the history's commit and the spool's a process may end.
+// A process may end between the history's commit and the spool's.
 TEST_P(SpoolTest, DeliveredTwiceCountsOnce) {
   const IncidentRecord incident = Incident("i1", kThen, {BadChip("a", 3)});
   ASSERT_TRUE(history_.Record(incident, kThen).ok());
@@ -88,7 +88,7 @@ TEST_P(SpoolTest, DeliveredTwiceCountsOnce) {
   EXPECT_THAT(FindingsIn(*fleet_), SizeIs(1));
 }
 
-// The process that put it there, and delivered it, dies after any of its steps.
+// The process that spooled the incident, and delivered it, dies after any of its steps.
 TEST_P(SpoolTest, WhereverItDiesAnIncidentArrivesOnce) {
   bool finished = false;
   int steps = 0;
@@ -107,7 +107,7 @@ TEST_P(SpoolTest, WhereverItDiesAnIncidentArrivesOnce) {
       kept = spool.Put(incident).ok();
       finished = kept && spool.ForwardTo(history, kThen).problem.ok();
     }
-    // The next process. What was not kept is on its disk still, and put there again.
+    // The next process finds an incident that was not spooled on disk, and spools it again.
     if (!kept) {
       ASSERT_TRUE(spool_.Put(incident).ok());
     }
@@ -127,7 +127,7 @@ class PublisherTest : public ::testing::Test {
             .first_retry = absl::Milliseconds(1),
             .longest_retry = absl::Milliseconds(10)};
   }
-  // More than there were.
+  // Waits for more failures than there were.
   static void AwaitFailures(const Publisher& publisher, size_t more) {
     const size_t before = publisher.GetReport().failures;
     while (publisher.GetReport().failures < before + more) std::this_thread::yield();

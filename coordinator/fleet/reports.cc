@@ -23,7 +23,7 @@ std::string GroundsText(const std::string& grounds) {
   return "no grounds for removal";
 }
 
-// Runs a query about a machine and adds what `read` makes of its rows.
+// Runs a query about a machine and adds the happenings that `read` makes of its rows.
 template <typename Read>
 absl::Status AddHappenings(Database& database, const std::string& statement,
                            const std::string& machine, Happenings& happenings, Read read) {
@@ -123,7 +123,7 @@ absl::Status AddWordsOfOperators(Database& database, const std::string& machine,
                        });
 }
 
-// The first column of what a query gives.
+// The first column of a query's rows.
 absl::StatusOr<std::vector<std::string>> Texts(Database& database, const std::string& statement,
                                                const std::vector<Value>& values) {
   auto rows = database.Run(statement, values);
@@ -249,7 +249,7 @@ absl::StatusOr<std::vector<Happening>> HistoryOf(Database& database, const std::
   for (const auto& add : {AddIncidents, AddDecisions, AddHooks, AddWordsOfOperators}) {
     if (absl::Status status = add(database, machine, happenings); !status.ok()) return status;
   }
-  // What follows from something comes after it, also within one millisecond.
+  // A consequence stands after its cause, also within one millisecond.
   std::stable_sort(happenings.begin(), happenings.end(),
                    [](const Happening& a, const Happening& b) { return a.at < b.at; });
   return happenings;

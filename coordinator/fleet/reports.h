@@ -24,7 +24,7 @@ struct Offender {
   std::vector<std::string> causes;  // "BAD_TPU_CHIP TENSOR_CORE (3)", most frequent first
   absl::Time last_seen = absl::UnixEpoch();
 };
-// Those with most incidents first, at most `limit`.
+// Machines with most incidents first, at most `limit`.
 absl::StatusOr<std::vector<Offender>> Offenders(Database& database, absl::Time since, size_t limit);
 
 // The latest decision about a machine in one mode; nullopt: none yet.
@@ -39,7 +39,7 @@ absl::StatusOr<std::optional<LatestDecision>> LatestDecisionAbout(Database& data
                                                                   const std::string& machine,
                                                                   RemovalMode mode);
 
-// The incidents for which its removal was decided on, in any mode, the latest first.
+// The incidents for which the machine's removal was decided on, in any mode, the latest first.
 absl::StatusOr<std::vector<std::string>> RemovalsOf(Database& database, const std::string& machine);
 
 // The keys of all machines that bear this name: a host, a node, or hardware.
@@ -58,7 +58,7 @@ struct NamedMachine {
   std::optional<std::string> node;
   std::optional<std::string> hardware;
 };
-// By machine; NOT_FOUND if there is no such incident.
+// The machines of an incident, by machine; NOT_FOUND if there is no such incident.
 absl::StatusOr<std::vector<NamedMachine>> MachinesOf(Database& database,
                                                      const std::string& incident);
 
@@ -66,16 +66,16 @@ absl::StatusOr<std::vector<NamedMachine>> MachinesOf(Database& database,
 struct Happening {
   absl::Time at;
   std::string kind;      // "incident" "decision" "hook" "repair" "forgotten"
-  std::string incident;  // empty: of none
+  std::string incident;  // empty: it belongs to no incident
   std::string text;      // one sentence, for people
-  // The same for programs, such as ("action", "watch"); of a hook also its output.
+  // The same facts for programs, such as ("action", "watch"); for a hook also its output.
   std::vector<std::pair<std::string, std::string>> details;
 };
-// In the order in which they happened. Why it was (not) removed stands in the decisions.
+// The events of a machine in their order. Decisions say why it was (not) removed.
 absl::StatusOr<std::vector<Happening>> HistoryOf(Database& database, const std::string& machine);
 
-// Of the removals decided on in one mode, for one cause: how many were right, as far as
-// the machine was inspected.
+// The number of right removals among those decided on in one mode, for one cause, as far as the
+// machines were inspected.
 struct Precision {
   std::string cause;
   std::string detail;

@@ -68,7 +68,7 @@ TEST_F(RightsTest, AndChangesAndDecidesNothing) {
         "INSERT INTO fleet_tasks (task) VALUES ('t')"}) {
     ExpectDenied(tenants_->Run(statement).status());
   }
-  // The owner may.
+  // The owner has these rights.
   EXPECT_TRUE(*owners.AddDecision(finding, RemovalMode::kEnforce, remove, kThen));
   EXPECT_TRUE(owners.ConfirmRepair("i1", "hardware:a", "none", "me", kThen).ok());
 }

@@ -6,7 +6,7 @@
 namespace rapideye::coordinator {
 namespace {
 
-// Two that migrate at once: the second is refused by the first's tables, and finds
+// Of two processes that migrate at once, the tables of the first refuse the second, which finds
 // them made when it looks again.
 constexpr int kTries = 5;
 
@@ -59,7 +59,7 @@ std::vector<std::string> FirstTables() {
   return {
       "CREATE TABLE fleet_lock (name TEXT PRIMARY KEY, turns BIGINT NOT NULL)",
       "INSERT INTO fleet_lock (name, turns) VALUES ('fleet', 0)",
-      // at_ms: when it happened, by the history's clock; detected_ms: by its coordinator's.
+      // at_ms: the event's time by the history's clock; detected_ms: by its coordinator's clock.
       "CREATE TABLE fleet_incidents ("
       "incident TEXT PRIMARY KEY, job TEXT NOT NULL, incarnation TEXT NOT NULL, "
       "cause TEXT NOT NULL, detail TEXT NOT NULL, confidence DOUBLE PRECISION NOT NULL, "
@@ -101,12 +101,12 @@ std::vector<std::string> FirstTables() {
   };
 }
 
-// Tasks of before are of the first hook each: they ran in no order that meant anything.
+// Each older task counts as one of a first hook: older hooks ran in no order that had a meaning.
 std::vector<std::string> OrderOfHooks() {
   return {"ALTER TABLE fleet_tasks ADD COLUMN ordinal BIGINT NOT NULL DEFAULT 0"};
 }
 
-// 0: not begun. Of tasks of before it is not known, and their removals count from their
+// 0: not begun. For older tasks the time is not known, and their removals count from their
 // decision.
 std::vector<std::string> BeginningOfHooks() {
   return {"ALTER TABLE fleet_tasks ADD COLUMN begun_ms BIGINT NOT NULL DEFAULT 0"};
@@ -117,7 +117,7 @@ std::vector<std::string> WhereMachinesStood() {
           "ALTER TABLE fleet_culprits ADD COLUMN home_task BIGINT"};
 }
 
-// A job that is submitted again has another name, and the same program at the same place.
+// A job that is submitted again has another name, but the same program at the same place.
 std::vector<std::string> LookupsByPlaceAndName() {
   return {"CREATE INDEX fleet_culprits_by_place ON fleet_culprits (slice, task, fingerprint)",
           "CREATE INDEX fleet_culprits_by_host ON fleet_culprits (host, at_ms)",
@@ -125,7 +125,7 @@ std::vector<std::string> LookupsByPlaceAndName() {
 }
 
 // recorded_by: the role of the database that recorded an incident; empty: the owner of the history.
-// Each lookup of a decision goes by role, so that rows of one slow no decision about another's.
+// Each lookup of a decision goes by role, so that one role's rows slow no decision about another's.
 std::vector<std::string> WhoRecorded() {
   return {"ALTER TABLE fleet_incidents ADD COLUMN recorded_by TEXT NOT NULL DEFAULT ''",
           "ALTER TABLE fleet_culprits ADD COLUMN recorded_by TEXT NOT NULL DEFAULT ''",
@@ -160,8 +160,8 @@ const std::vector<Migration>& FleetMigrations() {
 }
 
 absl::Status Migrate(Database& database, const std::vector<Migration>& migrations) {
-  // Who may only add to a history may not be allowed to make its tables: nothing is tried
-  // if there is nothing to do.
+  // A role that may only add to a history may not be allowed to make its tables: no statement is
+  // tried if there is nothing to migrate.
   const absl::StatusOr<int64_t> version = VersionOf(database);
   if (version.ok() && !migrations.empty() && *version == migrations.back().version) {
     return absl::OkStatus();
@@ -180,7 +180,7 @@ absl::Status Migrate(Database& database, const std::vector<Migration>& migration
 absl::Status CheckSchema(Database& database) {
   const int64_t known = FleetMigrations().back().version;
   const absl::StatusOr<int64_t> version = VersionOf(database);
-  // Neither database tells by a code of its own that a table is not there.
+  // Neither database has an error code of its own for a missing table.
   if (absl::IsInternal(version.status()) || (version.ok() && *version == 0)) {
     return absl::NotFoundError(
         absl::StrCat(database.Name(),

@@ -16,15 +16,15 @@ struct Migration {
   int64_t version = 0;
   std::string description;
   std::vector<std::string> statements;
-  // Run after those, on PostgreSQL only.
+  // Statements that run after those, on PostgreSQL only.
   std::vector<std::string> postgresql = {};
 };
 
 // All steps of this program, ascending from version 1.
 const std::vector<Migration>& FleetMigrations();
 
-// Takes the database to the last of `migrations`, whatever it was; several may try at
-// once. FAILED_PRECONDITION if it is newer than that: it says which program to update.
+// Takes the database from any version to the last of `migrations`; several processes may try at
+// once. FAILED_PRECONDITION if it is newer than that: the message says which program to update.
 absl::Status Migrate(Database& database, const std::vector<Migration>& migrations);
 
 // Checks for readers and writers that there is a fleet history of this program's version.
@@ -32,7 +32,7 @@ absl::Status Migrate(Database& database, const std::vector<Migration>& migration
 absl::Status CheckSchema(Database& database);
 
 // In a transaction: waits until no other transaction holds the lock, which lasts until
-// this one ends. What several may do at once, and only one should, is done under it.
+// this one ends. Work that several processes may try at once, and only one should do, needs it.
 absl::Status TakeLock(Database& database);
 
 // Runs `work` in a transaction under the lock.

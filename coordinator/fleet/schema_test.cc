@@ -48,7 +48,7 @@ TEST_P(SchemaTest, TakesAnOlderHistoryForwardWithAllItsRows) {
   EXPECT_EQ((*rows)[1].Text(0), "old");
 }
 
-// What a history of the first version had to do is still done.
+// Tasks that were due in a history of the first version are still done.
 TEST_P(SchemaTest, TakesTheFirstVersionForwardWithItsTasks) {
   const std::vector<Migration>& all = FleetMigrations();
   ASSERT_TRUE(Migrate(*database_, {all.begin(), all.begin() + 1}).ok());
@@ -111,7 +111,7 @@ TEST_P(SchemaTest, ManyMayMigrateAtOnce) {
   for (const absl::Status& status : outcomes) EXPECT_TRUE(status.ok()) << status;
 }
 
-// Each reads, and writes one more: without the lock some would read the same.
+// Each thread reads a number, and writes one more: without the lock some would read the same.
 TEST_P(SchemaTest, OnlyOneAtATimeHoldsTheLock) {
   ASSERT_TRUE(Migrate(*database_, FleetMigrations()).ok());
   ASSERT_TRUE(database_->Run("CREATE TABLE counters (value BIGINT)").ok());
@@ -129,7 +129,7 @@ TEST_P(SchemaTest, OnlyOneAtATimeHoldsTheLock) {
           return mine->Run("UPDATE counters SET value = $1", {rows->front().Int(0) + 1}).status();
         };
         absl::Status status = WithLock(*mine, count);
-        // On a slow machine others may have held it for too long.
+        // On a slow machine other threads may have held the lock for too long.
         while (absl::IsAborted(status)) status = WithLock(*mine, count);
         EXPECT_TRUE(status.ok()) << status;
       }

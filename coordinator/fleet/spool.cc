@@ -5,7 +5,7 @@
 namespace rapideye::coordinator {
 namespace {
 
-// The history will be there again; until then, every other incident fares the same.
+// Errors of a history that will be back; until then, every other incident would fail as well.
 bool Passes(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) || absl::IsAborted(status);
 }
@@ -34,7 +34,7 @@ CulpritRecord ReadCulprit(const Row& row) {
 
 }  // namespace
 
-// No clock of this machine decides anything here: the history stamps what it takes.
+// No clock of this machine decides anything here: the history stamps the rows that it takes.
 absl::Status Spool::Put(const IncidentRecord& incident) {
   return History(local_).Record(incident, absl::InfiniteFuture());
 }

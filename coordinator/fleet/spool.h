@@ -15,8 +15,8 @@
 
 namespace rapideye::coordinator {
 
-// A history of its own, in the state directory, that is emptied into the fleet's. What
-// was put there survives a crash, and is removed only once the fleet's has it.
+// A history of its own, in the state directory, that is emptied into the fleet's. An incident
+// put there survives a crash, and is removed only once the fleet's history has it.
 class Spool {
  public:
   // `local` must be migrated, and outlive this.
@@ -30,8 +30,8 @@ class Spool {
     size_t delivered = 0;
     absl::Status problem;  // of the spool or the history; OK: nothing waits any more
   };
-  // Delivers all that waits to `history`, whose time is `now`. One that it will not take
-  // does not keep the others; it stays, and is tried again.
+  // Delivers all that waits to `history`, whose time is `now`. An incident that the history refuses
+  // does not hold up the others; it stays, and is tried again.
   Forwarded ForwardTo(History& history, absl::Time now);
 
  private:

@@ -71,7 +71,7 @@ class Sqlite final : public Database {
   }
 
   // Takes the right to write at once: a transaction that reads first and writes
-  // later could find that another has written meanwhile.
+  // later could find that another connection has written meanwhile.
   absl::Status Begin() override { return Run("BEGIN IMMEDIATE").status(); }
 
   absl::StatusOr<absl::Time> WallClock() override {
@@ -166,7 +166,7 @@ absl::StatusOr<std::unique_ptr<Database>> OpenSqlite(const std::string& path,
   sqlite3_busy_timeout(connection, static_cast<int>(absl::ToInt64Milliseconds(kHistoryPatience)));
   // The mode of the journal stays with the file; a file that is no history is left as it is.
   absl::Status status = database->Run("PRAGMA synchronous = FULL").status();
-  // Another connection that opens a new file at the same moment holds it for an instant, and this
+  // Another connection that opens a new file at the same moment locks it for an instant, and this
   // statement alone does not wait for that by itself.
   const absl::Duration deadline = MonotonicTime() + kHistoryPatience;
   while (make && status.ok()) {

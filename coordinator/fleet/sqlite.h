@@ -9,8 +9,8 @@
 
 namespace rapideye::coordinator {
 
-// Makes the file if it is not there (its directory must be), or says NOT_FOUND. What was
-// committed survives a loss of power. Several processes of one machine may share it.
+// Opens the file; makes it if it is not there (its directory must be), or says NOT_FOUND. Commits
+// survive a loss of power. Several processes of one machine may share the file.
 // FAILED_PRECONDITION on a network file system.
 absl::StatusOr<std::unique_ptr<Database>> OpenSqlite(const std::string& path, IfMissing if_missing);
 

@@ -84,7 +84,7 @@ ALTER TABLE fleet_culprits ADD CONSTRAINT fleet_culprits_bounds CHECK (
   AND slice BETWEEN 0 AND 2147483647 AND task BETWEEN 0 AND 2147483647
   AND home_slice BETWEEN 0 AND 2147483647 AND home_task BETWEEN 0 AND 2147483647) NOT VALID)sql";
 
-// Whether a role other than the owner may insert: then nobody knows who wrote what is there.
+// Tells whether a role other than the owner may insert: then the author of a row is not known.
 constexpr char kOthersMayWrite[] =
     " WHERE EXISTS (SELECT 1 FROM information_schema.table_privileges g JOIN pg_class c "
     "ON c.oid = 'fleet_incidents'::regclass WHERE g.table_name = 'fleet_incidents' "
@@ -95,7 +95,7 @@ constexpr char kOthersMayWrite[] =
 std::vector<std::string> TenantGuards() {
   const std::string others = kOthersMayWrite;
   return {
-      // The bounds below hold for every change, also of what was there before.
+      // The bounds below hold for every change, also for rows that were there before.
       "UPDATE fleet_incidents SET hosts = greatest(least(hosts, 20000), 0), "
       "slices = greatest(least(slices, 20000), 0), "
       "confidence = CASE WHEN confidence BETWEEN 0 AND 1 THEN confidence ELSE 0 END, "

@@ -1,4 +1,4 @@
-// TenantGuards bounds what a role may write to a shared history that does not own it.
+// TenantGuards bounds the rows that a role may write to a shared history that it does not own.
 #ifndef RAPIDEYE_COORDINATOR_FLEET_TENANT_GUARDS_H_
 #define RAPIDEYE_COORDINATOR_FLEET_TENANT_GUARDS_H_
 

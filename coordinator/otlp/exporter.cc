@@ -55,10 +55,10 @@ struct OtlpExporter::State {
   mutable Mutex mutex;
   std::deque<IncidentEvent> waiting ABSL_GUARDED_BY(mutex);  // oldest first
   OtlpCounters counters ABSL_GUARDED_BY(mutex);
-  // How many have left the queue since the start.
+  // The number of events that have left the queue since the start.
   int64_t first ABSL_GUARDED_BY(mutex) = 0;
 
-  // Of the thread alone.
+  // Only the thread uses these.
   Backoff backoff;
   absl::Duration not_before = -absl::InfiniteDuration();
   bool fails = false;  // as the log last said
@@ -89,7 +89,7 @@ absl::Duration OtlpExporter::State::Turn(bool last) {
       return not_before;
     }
     (status.ok() ? counters.sent : counters.dropped) += static_cast<int64_t>(events.size());
-    // Those that made room in the meantime are gone already.
+    // Events that made room in the meantime are gone already.
     for (; first < end; ++first) waiting.pop_front();
     backoff.Reset();
     not_before = -absl::InfiniteDuration();

@@ -18,11 +18,11 @@
 
 namespace rapideye::coordinator {
 
-// Events that wait for the receiver; a job has a few a day. The oldest makes room.
+// Events that may wait for the receiver; a job has a few a day. The oldest is dropped first.
 inline constexpr size_t kMaxOtlpEvents = 64;
 inline constexpr absl::Duration kFirstOtlpRetry = absl::Seconds(1);
 inline constexpr absl::Duration kLongestOtlpRetry = absl::Minutes(1);
-// For which the end of the process waits for the receiver.
+// The time that the end of the process waits for the receiver.
 inline constexpr absl::Duration kStopOtlp = absl::Seconds(1);
 
 // Counts events since the start.
@@ -32,8 +32,8 @@ struct OtlpCounters {
   int64_t dropped = 0;   // refused by the receiver, or too many waited
 };
 
-// Thread-safe. A receiver that is away, slow or hangs holds up nobody: events wait, in bounds, and
-// are sent once it answers. The log says when it does not, and when it does again.
+// Thread-safe. A receiver that is away, slow or hangs delays no caller: events wait, in bounds, and
+// are sent once it answers. The log says when it stops answering, and when it answers again.
 class OtlpExporter {
  public:
   using Post = std::function<absl::Status(const std::string& url, const std::string& body)>;
@@ -47,8 +47,8 @@ class OtlpExporter {
   };
 
   explicit OtlpExporter(Settings settings);
-  // Tries once more, unless the receiver did not answer just now. Leaves a thread that hangs
-  // behind; the log names what was not sent.
+  // Tries once more, unless the receiver did not answer just now. A thread that hangs outlives
+  // this; the log names the events that were not sent.
   ~OtlpExporter();
   OtlpExporter(const OtlpExporter&) = delete;
   OtlpExporter& operator=(const OtlpExporter&) = delete;
@@ -64,10 +64,10 @@ class OtlpExporter {
   PeriodicWorker worker_;
 };
 
-// Where logs are posted: `endpoint` with /v1/logs, unless it ends so. INVALID_ARGUMENT if it is no
-// URL of http or https.
+// The URL to which logs are posted: `endpoint` with /v1/logs, unless it ends so. INVALID_ARGUMENT
+// if the endpoint is no URL of http or https.
 absl::StatusOr<std::string> OtlpLogsUrl(const std::string& endpoint);
-// Without the user and the password that it may hold.
+// The URL without the user and the password that it may hold.
 std::string UrlForLogs(absl::string_view url);
 
 }  // namespace rapideye::coordinator

@@ -50,7 +50,7 @@ struct Receiver {
     changed.notify_all();
     return requests.size() <= answers.size() ? answers[requests.size() - 1] : absl::OkStatus();
   }
-  // Until so many requests have come.
+  // Waits until `count` requests have come.
   void Await(size_t count) {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return requests.size() >= count; });

@@ -13,7 +13,7 @@
 
 namespace rapideye::coordinator {
 
-// Of the body of a record; a digest of a real job is far smaller.
+// Bytes of the body of a record; a digest of a real job is far smaller.
 inline constexpr size_t kMaxLogBody = 256 << 10;
 
 enum class IncidentEventKind {
@@ -29,14 +29,14 @@ struct IncidentEvent {
   std::string incident = {};
   std::string job = {};      // "" if it is not known
   absl::Time at = {};        // when the hang was detected, or the job went on
-  absl::Time observed = {};  // when this was noted
+  absl::Time observed = {};  // when the coordinator noted the event
   int64_t revision = 1;      // of the digest
   std::string text = {};     // the digest, or one clause
-  // The verdict of the digest; absent: it could not be told in one line, or the job went on.
+  // The verdict of the digest; absent: it could not be stated in one line, or the job went on.
   std::optional<ToldVerdict> verdict = {};
 };
 
-// One ExportLogsServiceRequest. Texts may hold any bytes.
+// Renders one ExportLogsServiceRequest. Texts may hold any bytes.
 std::string RenderLogs(const std::vector<IncidentEvent>& events);
 
 }  // namespace rapideye::coordinator

@@ -91,7 +91,7 @@ TEST(OtlpLogRecord, ARecoveryIsAnInformation) {
   EXPECT_FALSE(AttributesOf(record).contains("rapideye.cause"));
 }
 
-// Hosts and programs choose names; a time may be none.
+// Hosts and programs choose names; a time may be infinite.
 TEST(OtlpLogRecord, AnyBytesBecomeText) {
   IncidentEvent event = Opened();
   event.text = std::string("a\xff\0b", 4) + std::string(kMaxLogBody, 'x');

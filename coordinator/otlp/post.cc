@@ -22,7 +22,7 @@ absl::Status PostJson(const std::string& url, const std::string& body) {
   const http::MaybeReply reply = http::CallOne(
       {.url = url, .headers = {"Content-Type: application/json", "Expect:"}, .body = body},
       {.deadline = kPostDeadline, .max_answer_bytes = kMaxAnswerBytes});
-  // It got what was sent, and sends it back, or a page: to send it again helps nobody.
+  // The server got the logs, and sends them back, or a page: sending them again helps nobody.
   if (absl::IsResourceExhausted(reply.status())) {
     return absl::InvalidArgumentError(reply.status().message());
   }

@@ -9,7 +9,7 @@
 
 namespace rapideye::coordinator {
 
-// From the connection to the whole answer.
+// The time from the connection to the whole answer.
 inline constexpr absl::Duration kPostDeadline = absl::Seconds(10);
 
 // Posts JSON; reads no more of the answer than its status. Follows no redirection and no proxy.

@@ -7,14 +7,14 @@
 
 namespace rapideye::coordinator {
 
-// A run of a hook that has ended.
+// Counts a run of a hook that has ended.
 inline void CountHook(const Task& task, RemovalCounts& counts) {
   ++(task.state == "done"  ? counts.hooks_succeeded
      : task.state == "due" ? counts.hooks_failed
                            : counts.hooks_given_up);
 }
 
-// The decisions and hooks of a turn that succeeded.
+// Counts the decisions and hooks of a turn that succeeded.
 inline void CountTurn(const Remover::Report& turn, RemovalCounts& counts) {
   for (const Remover::Decided& decided : turn.decisions) {
     const Action action = decided.decision.action;

@@ -12,11 +12,11 @@ namespace rapideye::coordinator {
 // One run of one hook, for one machine of one incident, or for an incident as a whole.
 struct HookCall {
   std::string hook;  // its path
-  // The machine and its incident (IncidentKey); no host: nothing is removed.
+  // The machine and its incident (IncidentKey); without a host nothing is to be removed.
   Finding finding;
   std::string reason;         // of the decision
   std::string digest;         // JSON, for its standard input; empty if it is not available
-  int64_t attempt = 1;        // more than 1: it may have run before, in part or in whole
+  int64_t attempt = 1;        // more than 1: the hook may have run before, in part or in whole
   std::string ended_at = {};  // RFC 3339; only of the end of an incident
 };
 

@@ -1,5 +1,5 @@
-// A tenant whose role may add incidents to the shared history, and who lies in each way that
-// its rights leave, against a real server and a remover that enforces.
+// Tests of a tenant whose role may add incidents to the shared history, and which lies in each way
+// that its rights leave, against a real server and a remover that enforces.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ constexpr char kTenant[] = "tenant_a";
 class HostileTenantTest : public RemoverFixture {
  protected:
   void SetUp() override {
-    // The times of a tenant's rows are the server's.
+    // The server's clock stamps a tenant's rows.
     now_ = database_->WallClock().value();
     testing::GrantCoordinatorRights(*database_);
     tenants_ = testing::ConnectAs(made_, *database_, kTenant);
@@ -38,7 +38,7 @@ class HostileTenantTest : public RemoverFixture {
     EXPECT_TRUE(report.ok()) << report.status();
     return report.value_or(Remover::Report());
   }
-  // What the fixture's Fail does, as the tenant.
+  // The tenant's counterpart of the fixture's Fail.
   absl::Status Accuse(const CulpritRecord& culprit, const std::string& job = "theirs") {
     IncidentRecord incident = Incident(absl::StrCat("t", next_++), now_, {culprit});
     incident.job = job;
@@ -77,7 +77,7 @@ class HostileTenantTest : public RemoverFixture {
         columns, ") VALUES (", id, ", 'llama', '', 'BAD_TPU_CHIP', 'TENSOR_CORE', 0.9, 1, ''",
         values, ")");
   }
-  // One culprit for each of `from`, at the place where the honest incident i1 was.
+  // Adds one culprit for each of `from`, at the place of the honest incident i1.
   static std::string CulpritRows(const std::string& id, const std::string& machine, int64_t from) {
     return absl::StrCat(
         "INSERT INTO fleet_culprits (incident, culprit, machine, hardware, host, core_type, "
@@ -123,7 +123,7 @@ TEST_P(HostileTenantTest, NamesNoOtherMachineBesideItsOwn) {
   for (const CulpritRecord& culprit : {other_node, other_hardware, other_key}) {
     for (int i = 0; i < 5; ++i) ASSERT_TRUE(Accuse(culprit).ok());
   }
-  // Two names for one machine, of which the history would tell the hook one.
+  // One machine has two names; the history would tell the hook only one of them.
   CulpritRecord first = Chip("own", Grounds::kDirect), second = first;
   second.host = "host-of-victim";
   second.chip = 1;
@@ -160,7 +160,7 @@ TEST_P(HostileTenantTest, MoreThanCanBeWeighedIsItsOwnAffair) {
         RunAsTenant({IncidentRow(id, kTimes, ", 0, 0, 0, 1"), CulpritRows(id, "bad", 1000)});
     ASSERT_TRUE(flooded.ok()) << flooded;
   }
-  // At the present, not at the epoch that it told.
+  // The rows count at the present, not at the epoch that the tenant stated.
   ASSERT_TRUE(database_->Run("UPDATE fleet_culprits SET at_ms = $1", {ToValue(now_)}).ok());
   Turn();
   EXPECT_THAT(RemovedHosts(), ElementsAre("host-of-bad"));
@@ -177,12 +177,12 @@ TEST_P(HostileTenantTest, OpensItsOwnBreakerAndNoOther) {
       ASSERT_TRUE(Accuse(Chip(absl::StrCat("own", machine), Grounds::kRepetition), "llama").ok());
     }
   }
-  // Of the same name as the honest job, on whose account the slices would go.
+  // The tenant's job has the name of the honest job, on whose account the slices would go.
   const Remover::Report report = Turn(machines);
   EXPECT_TRUE(history_.BreakerOf(RemovalMode::kEnforce, kTenant)->open);
   EXPECT_THAT(*history_.StoppedRoles(RemovalMode::kEnforce), ElementsAre(kTenant));
   EXPECT_FALSE(history_.BreakerOf(RemovalMode::kEnforce)->open);
-  // What it has decided on, and not begun, waits.
+  // Removals of the tenant that are decided on, and not begun, wait.
   EXPECT_THAT(hooks_.calls(), IsEmpty());
   Fail("bad", 4);
   const Remover::Report honest = Turn(machines);
@@ -194,7 +194,7 @@ TEST_P(HostileTenantTest, OpensItsOwnBreakerAndNoOther) {
 }
 
 TEST_P(HostileTenantTest, EnlargesNoBudgetByItsWord) {
-  // It says that its job has 20,000 hosts; the platform knows of two.
+  // The tenant states that its job has 20,000 hosts; the platform knows of two.
   const std::vector<TenantMachine> machines = {{kTenant, {"host-of-a", "a"}},
                                                {kTenant, {"host-of-b", "b"}}};
   for (const char* machine : {"a", "b"}) {
@@ -215,7 +215,7 @@ TEST_P(HostileTenantTest, AddsNothingToAnothersIncidentNorToADecidedOne) {
               absl::StatusCode::kPermissionDenied)
         << incident;
   }
-  // Nor with a table of its own in the place of the history's.
+  // A table of the tenant's own in the place of the history's must not help either.
   EXPECT_EQ(RunAsTenant({"CREATE TEMPORARY TABLE fleet_incidents AS SELECT 'i1'::text AS incident, "
                          "session_user::text AS recorded_by, 0::bigint AS at_ms, ''::text AS job",
                          CulpritRows("'i1'", "victim", 1)})
@@ -280,13 +280,13 @@ TEST_P(HostileTenantTest, AThousandIncidentsAnHour) {
   const absl::Status more = Accuse(Chip("own", Grounds::kDirect));
   EXPECT_EQ(more.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(more.ToString(), HasSubstr("within an hour; try again later"));
-  // Others may go on.
+  // Other tenants may go on.
   const auto others = testing::ConnectAs(made_, *database_, "tenant_b");
   EXPECT_TRUE(History(*others).Record(Incident("b1", now_, {BadChip("b", 1)}), now_).ok());
 }
 
 TEST_P(HostileTenantTest, FiftyThousandRowsNeitherStarveNorHoldUp) {
-  // Of times when the server did not count yet. In parts: a statement has three seconds.
+  // Rows of a time when the server did not count yet. In parts: a statement has three seconds.
   std::vector<std::string> statements = {"ALTER TABLE fleet_incidents DISABLE TRIGGER fleet_guard",
                                          "ALTER TABLE fleet_culprits DISABLE TRIGGER fleet_guard"};
   const std::string at = absl::StrCat(absl::ToUnixMillis(now_ - absl::Minutes(1)));
@@ -322,7 +322,7 @@ TEST_P(HostileTenantTest, FiftyThousandRowsNeitherStarveNorHoldUp) {
   EXPECT_THAT(stopped.Turn()->decisions, SizeIs(3));
 }
 
-// A history in which tenants could write before their roles were told apart.
+// A history in which tenants could write before the history recorded their roles.
 TEST_P(HostileTenantTest, WhatOthersMayHaveWrittenBeforeIsNobodys) {
   const testing::TestDatabase made(testing::kPostgresql);
   const auto database = made.Connect();

@@ -102,7 +102,7 @@ HookResult IncidentHooks::Run(const Task& task) {
 absl::Status IncidentHooks::WriteDown(std::vector<Task>& ran) {
   if (!ran_.has_value()) return absl::OkStatus();
   const absl::Status status = journal_.Finish(ran_->task, ran_->result, settings_.now());
-  // Another process has it by now, and says what came of it.
+  // Another process holds the task by now, and records its outcome.
   const bool lost = absl::IsNotFound(status);
   if (!status.ok() && !lost) return status;
   const Task task = std::exchange(ran_, std::nullopt)->task;

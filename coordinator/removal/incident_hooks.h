@@ -1,4 +1,4 @@
-// IncidentHooks runs the hooks of an incident once, whatever is removed for it.
+// IncidentHooks runs the hooks of an incident once, with or without removals.
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_INCIDENT_HOOKS_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_INCIDENT_HOOKS_H_
 
@@ -16,20 +16,20 @@
 
 namespace rapideye::coordinator {
 
-// Where a removal is enforced, the remover runs the hooks for the removed host. This
-// class runs all others: an upload, a webhook, in a dry run all of them. Its journal lies
-// in the coordinator's state directory, so that a fleet history that is down delays no
-// notification. Not thread-safe; may block for as long as a hook may run.
+// Where a removal is enforced, the remover runs the hooks for the removed host. This class
+// runs all others: an upload, a webhook, in a dry run all hooks. Its journal lies in the
+// coordinator's state directory, so that a fleet history that is down delays no notification.
+// Not thread-safe; may block for as long as a hook may run.
 class IncidentHooks {
  public:
   struct Settings {
     std::vector<std::string> hooks;  // in this order
     absl::Duration lease;            // longer than a hook may take
-    absl::Duration lifetime;         // a hook that has not begun so long after is not run
+    absl::Duration lifetime;         // hooks that have not begun by its end expire
     std::function<absl::Time()> now;
     // Makes the input of a task's hook.
     std::function<absl::StatusOr<HookCall>(const Task&)> call;
-    // Set if a task need not run any more, and why.
+    // Returns the reason why a task need not run any more; nullopt: it has to run.
     std::function<std::optional<std::string>(const Task&)> settled;
   };
 
@@ -42,9 +42,9 @@ class IncidentHooks {
   // Idempotent.
   absl::Status Add(const std::string& incident, absl::Duration patience);
   // Adds the end of an incident whose digests have these keys, the last of them the digest that
-  // is out. Each hook that was run for one of them runs for the end, too, once it and `removals`
-  // of it are done, or given up: nobody hears of a recovery first. False: some hook has yet to
-  // come to that, so that it is to be called again. Idempotent.
+  // is out. Each hook that was run for one of them runs for the end, too, once its tasks and
+  // `removals` are done, or given up: a hook must not hear of the recovery before the hang. False:
+  // some hook has not come to that yet: call again. Idempotent.
   absl::StatusOr<bool> AddEnd(const std::vector<std::string>& keys,
                               const std::vector<Task>& removals);
   // Incidents whose hooks have not begun.
@@ -52,9 +52,9 @@ class IncidentHooks {
   // Lets the incident's hooks run: its removals have been decided.
   absl::Status Release(const std::string& incident);
 
-  // Runs what is due while `go_on`; returns the tasks that it ran, or gave up.
+  // Runs due tasks while `go_on`; returns the tasks that it ran, or gave up.
   absl::StatusOr<std::vector<Task>> RunDue(const std::function<bool()>& go_on);
-  // InfiniteDuration if nothing waits.
+  // The time until the next task; InfiniteDuration if none waits.
   absl::StatusOr<absl::Duration> UntilNext();
   absl::StatusOr<std::vector<Task>> TasksOf(const std::string& incident);
 
@@ -72,7 +72,7 @@ class IncidentHooks {
     Task task;
     HookResult result;
   };
-  // A disk that was full just then does not make a hook run again.
+  // The result that the journal lacks: a disk that was full must not make a hook run again.
   std::optional<Ran> ran_;
 };
 

@@ -152,7 +152,7 @@ TEST_F(IncidentHooksTest, WhereverItDiesEveryHookRuns) {
       finished =
           first.Add(incident, kPatience).ok() && first.Release(incident).ok() && RunDue(first).ok();
     }
-    // The next process finds the incident on disk, and is of the same name.
+    // The next process finds the incident on disk, and has the same holder name.
     const std::unique_ptr<Database> fresh = made_.Connect();
     IncidentHooks next = Make(*fresh);
     ASSERT_TRUE(next.Resume().ok());
@@ -170,7 +170,7 @@ TEST_F(IncidentHooksTest, WhereverItDiesEveryHookRuns) {
     for (const Task& task : tasks) EXPECT_EQ(task.state, "done");
   }
   EXPECT_GT(steps, 25);
-  // Only between the end of a hook and its record, of which there are two.
+  // Hooks run again only after a death between the end of a hook and its record: two cases.
   EXPECT_EQ(ran_again, 2);
 }
 

@@ -15,8 +15,8 @@ constexpr char kColumns[] =
     "incident, subject, hook, ordinal, state, attempts, not_before_ms, expires_ms, outcome, "
     "output";
 
-// Of a task t at $1: nothing that runs, or has to run before it, keeps it waiting, and the breaker
-// of the role that recorded its incident (History::SetBreaker) is not open.
+// True for a task t at $1: no task that runs, or has to run before t, keeps t waiting, and the
+// breaker of the role that recorded its incident (History::SetBreaker) is not open.
 constexpr char kIsNext[] =
     "NOT EXISTS (SELECT 1 FROM fleet_tasks o WHERE o.task <> t.task AND ("
     "((o.subject = t.subject OR o.incident = t.incident) "
@@ -117,7 +117,7 @@ absl::Status Journal::Release(const std::string& incident, absl::Time now) {
 absl::Status Journal::Finish(const Task& task, const HookResult& result, absl::Time now) {
   const bool last = result.ok || task.attempts >= kMaxHookAttempts;
   const std::string state = result.ok ? "done" : last ? "failed" : "due";
-  // The attempt tells apart two claims of the same holder.
+  // The number of the attempt distinguishes two claims of the same holder.
   auto rows = database_.Run(
       "UPDATE fleet_tasks SET state = $4, not_before_ms = $5, finished_ms = $6, outcome = $7, "
       "output = $8, holder = '', lease_ms = 0 "

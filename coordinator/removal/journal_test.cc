@@ -38,7 +38,7 @@ class JournalTest : public HistoryFixture {
     task.expires = expires;
     ASSERT_TRUE(journal_.Add(task, kNow).ok());
   }
-  // The hook of the next task that `journal` gets, which succeeds; empty: none.
+  // Runs the next task that `journal` gets, and returns its hook; empty: no task.
   std::string RunNext(Journal& journal) {
     const std::optional<Task> task = Claim(journal);
     if (!task.has_value()) return "";
@@ -58,7 +58,7 @@ class JournalTest : public HistoryFixture {
 
 INSTANTIATE_TEST_SUITE_P(Each, JournalTest, BothDatabases());
 
-// Whoever may write to the history must not have a remover run what he likes.
+// A writer to the history must not have a remover run programs of his choice.
 TEST_P(JournalTest, OnlyHooksOfItsOwnAreClaimed) {
   Add("i1", "m");
   Journal without(*database_, "third", {});
@@ -131,7 +131,7 @@ TEST_P(JournalTest, AHookThatFailsHoldsUpThoseAfterItAndNoOtherIncident) {
   ASSERT_TRUE(journal_.Finish(*Claim(journal_), {false, "exit status 1", ""}, kNow).ok());
   EXPECT_EQ(RunNext(other_), "/hooks/drain n");
   EXPECT_EQ(RunNext(other_), "");
-  // Not now, although the second hook has been due since then: it waits for the first.
+  // The second hook has been due since then, but waits for the first.
   EXPECT_EQ(*journal_.NextDue(kNow), kNow + kFirstHookRetry);
   absl::Time now = kNow;
   for (int64_t attempt = 2; attempt <= kMaxHookAttempts; ++attempt) {
@@ -159,7 +159,7 @@ TEST_P(JournalTest, WhoDiedIsReplacedWhenItsLeaseIsOver) {
   ASSERT_TRUE(again.has_value());
   EXPECT_EQ(again->incident, "i1");
   EXPECT_EQ(again->attempts, 2);
-  // The first was only slow. What it says no longer counts.
+  // The first holder was only slow. Its result no longer counts.
   EXPECT_EQ(journal_.Finish(*begun, {true, "", ""}, kNow).code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(StateOf("i1"), "acting");
   EXPECT_TRUE(other_.Finish(*again, {true, "", ""}, kNow).ok());
@@ -207,17 +207,17 @@ TEST_P(JournalTest, AHookThatEndsItsRunnerEveryTimeFailsInTheEnd) {
   }
   EXPECT_FALSE(Claim(journal_, now).has_value());
   const auto failed = journal_.Expire(now);
-  ASSERT_THAT(*failed, SizeIs(1));  // so that somebody says so
+  ASSERT_THAT(*failed, SizeIs(1));  // so that the failure is logged
   EXPECT_EQ(failed->at(0).state, "failed");
   EXPECT_EQ(StateOf("i1"), "failed");
 }
 
-// By then the machine may be another, and people have looked after it.
+// After days another machine may stand there, and people have looked after this one.
 TEST_P(JournalTest, WhatWasBegunIsNotFinishedDaysLater) {
   Add("i1", "m", kNow + absl::Minutes(1));
   ASSERT_TRUE(journal_.Finish(*Claim(journal_), {false, "exit status 1", ""}, kNow).ok());
   Add("i2", "n", kNow + absl::Minutes(1));
-  ASSERT_EQ(Claim(journal_)->incident, "i2");  // and whoever runs it dies
+  ASSERT_EQ(Claim(journal_)->incident, "i2");  // and its holder dies
   const absl::Time late = kNow + absl::Minutes(1) + kLongestHookDelay;
   EXPECT_THAT(*journal_.Expire(late - absl::Milliseconds(1)), IsEmpty());
   EXPECT_THAT(*journal_.Expire(late), SizeIs(2));

@@ -12,7 +12,7 @@ struct RemovalCounts {
   int64_t refusals = 0;
   int64_t hooks_succeeded = 0;
   int64_t hooks_failed = 0;    // runs that are tried again
-  int64_t hooks_given_up = 0;  // an operator has to do their work
+  int64_t hooks_given_up = 0;  // hooks whose work is left to an operator
 };
 
 }  // namespace rapideye::coordinator

@@ -25,7 +25,7 @@ struct RemovalFlags {
   Policy policy;                // but for its mode, which stands in `removal` until Check
 };
 
-// Adds --fleet-db. `help` states the default, or what the history must be.
+// Adds --fleet-db. `help` states the default, or the requirements of the history.
 void AddFleetDbFlag(CLI::App& app, std::string& fleet_db, const std::string& help);
 // Adds the limits of the policy, without its mode. `policy` must outlive the parsing.
 void AddPolicyFlags(CLI::App& app, Policy& policy);
@@ -34,11 +34,11 @@ void AddRemovalFlags(CLI::App& app, RemovalFlags& flags);
 
 // INVALID_ARGUMENT if a file of --hook cannot be run, or others may change it.
 absl::Status CheckHooks(const std::vector<std::string>& hooks);
-// INVALID_ARGUMENT names the flag and what it may be.
+// INVALID_ARGUMENT names the flag and its valid values.
 absl::Status CheckPolicy(const Policy& policy);
-// Adds --tenant-machines, for whoever decides about the findings of other roles.
+// Adds --tenant-machines, for a program that decides about the findings of other roles.
 void AddTenantMachinesFlag(CLI::App& app, std::string& path);
-// As CheckPolicy; sets the policy's mode and machines of tenants, and looks at the hooks' files.
+// Does as CheckPolicy; sets the policy's mode and tenants' machines, and checks the hooks' files.
 absl::Status CheckRemoval(RemovalFlags& flags);
 
 }  // namespace rapideye::coordinator

@@ -19,7 +19,7 @@
 namespace rapideye::coordinator {
 namespace {
 
-// Of this process alone, ever: another of the same name would take over hooks that run.
+// A name of this process alone, for ever: another process of the name would take over its hooks.
 std::string UniqueHolder() {
   char host[256] = "";
   gethostname(host, sizeof(host) - 1);
@@ -119,7 +119,7 @@ absl::StatusOr<Remover::Report> RemovalLoop::Turn() {
   if (breaker.ok()) report->breaker_open = breaker->open;
   for (const Task& task : report->ended) LogHook(task);
   for (const Task& task : report->retried) LogHook(task);
-  // While the breaker is open nothing is due; closing it takes effect at the next poll.
+  // While the breaker is open no task is due; closing it takes effect at the next poll.
   next_ = report->stopped_by_breaker
               ? kRemovalPoll
               : std::max(report->next - clock_->At(MonotonicTime()), absl::ZeroDuration());
@@ -144,7 +144,7 @@ void RemovalLoop::Run() {
 }
 
 void RemovalLoop::NoteOutcome(const absl::Status& status) {
-  // Once for each reason: it is tried again for as long as it takes.
+  // Logs each reason once: the turn is tried again for as long as it takes.
   if (status.code() == problem_.code()) return;
   if (status.ok()) {
     spdlog::info("the fleet history answers again");

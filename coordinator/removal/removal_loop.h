@@ -22,25 +22,25 @@
 
 namespace rapideye::coordinator {
 
-// Decides and acts, and says in the log what it did. A history that is down is tried
-// again for as long as it takes: soon at first, then seldom.
+// Decides and acts, and logs both. A history that is down is tried again for as long as it takes:
+// soon at first, then seldom.
 class RemovalLoop {
  public:
   struct Settings {
     std::string fleet_db;  // as OpenDatabase takes it
     Policy policy;
-    // Read before each turn in place of the policy's (ReadTenantMachines); empty: none. What was
-    // read last stays if it cannot be read.
+    // A file that is read before each turn for the policy's tenant_machines (ReadTenantMachines);
+    // empty: none. If it cannot be read, its last content holds.
     std::string tenant_machines = {};
     std::optional<std::string> job;  // only findings of this job; empty: of any
     std::vector<std::string> hooks;
     absl::Duration hook_timeout;
-    // How often it looks for what others have put into the history; InfiniteDuration:
+    // Interval at which the loop looks for new rows of others in the history; InfiniteDuration:
     // only when it is woken.
     absl::Duration poll = kRemovalPoll;
-    // Called on Run's thread before and after every turn; the latter whether it succeeded
+    // Called on Run's thread before and after every turn; the latter whether the turn succeeded
     // or not, with the history if it could be opened (nullptr: it could not, or removal is
-    // off); it returns how long the next turn may be put off. Both may be empty.
+    // off); returns how long the next turn may be put off. Both may be empty.
     std::function<void()> before_turn = {};
     std::function<absl::Duration(Database* history, const absl::StatusOr<Remover::Report>& turn)>
         after_turn = {};
@@ -49,21 +49,21 @@ class RemovalLoop {
   // `runner` outlives the loop.
   RemovalLoop(Settings settings, HookRunner& runner);
 
-  // One turn, of the thread that calls Run. Errors are those of Database and Remover;
-  // it has said nothing of them.
+  // Runs one turn, on the thread that calls Run. Errors are those of Database and Remover; the
+  // turn has not logged them.
   absl::StatusOr<Remover::Report> Turn();
   // Works until Stop.
   void Run();
 
   // Thread-safe: there is something new in the history.
   void Wake();
-  // Thread-safe, for good: no hook begins any more. One that runs is for its runner to stop.
+  // Thread-safe, for good: no hook begins any more. The runner stops a hook that runs.
   void Stop();
 
  private:
   absl::Status Open();
   void ReadTenants();
-  // Until something is to be done; false: it is to stop.
+  // Waits until work is due; false: the loop is to stop.
   bool Wait(absl::Duration at_most);
   bool Stopping();
   void NoteOutcome(const absl::Status& status);
@@ -72,7 +72,7 @@ class RemovalLoop {
   HookRunner& runner_;
   const std::string holder_;
 
-  // Of Run's thread.
+  // Only Run's thread uses these.
   std::unique_ptr<Database> database_;
   std::optional<FleetClock> clock_;
   std::optional<Remover> remover_;
@@ -86,7 +86,7 @@ class RemovalLoop {
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-// One line of the log for what came of a hook.
+// Logs the outcome of a hook in one line.
 void LogHook(const Task& task);
 
 }  // namespace rapideye::coordinator

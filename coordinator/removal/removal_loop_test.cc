@@ -25,7 +25,7 @@ class RemovalLoopTest : public RemoverFixture {
     settings.hook_timeout = absl::Minutes(1);
     return settings;
   }
-  // By the real time: the loop has no other.
+  // Records the incident at the real time, which is the loop's.
   void FailNow() {
     now_ = database_->WallClock().value();
     Fail("a", 4);

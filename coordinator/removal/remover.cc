@@ -34,7 +34,7 @@ absl::StatusOr<Remover::Report> Remover::Turn() {
   if (!status.ok()) return status;
   Report report = std::exchange(report_, Report());
   if (*more) report.next = settings_.now();
-  // What only an operator lets go on is due at no time.
+  // A task that waits for an operator is due at no time.
   if (settings_.policy.mode != RemovalMode::kEnforce || report.stopped_by_breaker) return report;
   const absl::StatusOr<absl::Time> next = journal_.NextDue(settings_.now());
   if (!next.ok()) return next.status();
@@ -48,12 +48,12 @@ absl::Status Remover::DropOld() {
   const Policy& policy = settings_.policy;
   const auto more = history_.DropBefore(now - policy.retention, FactsSince(policy, now));
   if (!more.ok()) return more.status();
-  if (!*more) next_drop_ = now + kRetentionPoll;  // otherwise the next turn goes on
+  if (!*more) next_drop_ = now + kRetentionPoll;  // else the next turn goes on
   return absl::OkStatus();
 }
 
-// All decisions before any act: a wave of failures shows in full before the first
-// machine goes, and may open the breaker before.
+// All decisions come before any act: a wave of failures shows in full before the first machine
+// goes, and may open the breaker in time.
 absl::StatusOr<bool> Remover::DecideAll() {
   const Policy& policy = settings_.policy;
   const auto findings = history_.Undecided(policy.mode, FactsSince(policy, settings_.now()),
@@ -67,7 +67,7 @@ absl::StatusOr<bool> Remover::DecideAll() {
     const std::string& role = finding.recorded_by;
     absl::StatusOr<bool> ours = DecideOne(finding, !overwhelming.contains(role), decision);
     if (absl::IsDeadlineExceeded(ours.status()) && !role.empty()) {
-      // Whatever it recorded must not hold up the others.
+      // The rows of this role must not hold up the other roles.
       overwhelming.insert(role);
       ours = DecideOne(finding, false, decision);
     }
@@ -84,7 +84,7 @@ absl::StatusOr<bool> Remover::DecideOne(const Finding& finding, bool weigh, Deci
   const Policy& policy = settings_.policy;
   return WithLock(database_, [&]() -> absl::StatusOr<bool> {
     const absl::Time now = settings_.now();
-    // What cannot count is not looked up: a tenant may have recorded a lot of it.
+    // Events that cannot count are not looked up: a tenant may have recorded a lot of them.
     absl::StatusOr<Facts> facts = Facts();
     facts->all_events = weigh;
     if (weigh && MayAccuse(finding, policy)) {
@@ -130,7 +130,7 @@ absl::StatusOr<std::optional<Task>> Remover::ClaimUnlessStopped(Report& report) 
   });
 }
 
-// Since the decision the machine may have been repaired, or its removal denied.
+// Checks the task again: since the decision the machine may have been repaired, or become exempt.
 absl::StatusOr<std::optional<Task>> Remover::ClaimUnlessRefused(Report& report, absl::Time now) {
   for (;;) {
     auto task = journal_.Claim(now, settings_.lease);
@@ -169,7 +169,7 @@ absl::StatusOr<HookCall> Remover::CallFor(const Task& task) {
 absl::Status Remover::WriteDown() {
   if (!ran_.has_value()) return absl::OkStatus();
   const absl::Status status = journal_.Finish(ran_->task, ran_->result, settings_.now());
-  // Another has it by now, and what comes of that is what counts.
+  // Another remover holds the task by now, and its result is the one that counts.
   const bool lost = absl::IsNotFound(status);
   if (!status.ok() && !lost) return status;
   auto [task, result] = *std::exchange(ran_, std::nullopt);

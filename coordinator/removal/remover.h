@@ -18,10 +18,10 @@
 
 namespace rapideye::coordinator {
 
-// Runs inside a coordinator, or alone for a fleet; several may share one history, and
-// no machine is removed twice for that. One that dies at any point is replaced by the
-// next: all that it keeps is what came of a hook, until the database has taken it. Not thread-safe;
-// a turn may block for as long as database and hooks may take.
+// Runs inside a coordinator, or alone for a fleet; several removers may share one history, and
+// even so no machine is removed twice. A remover that dies at any point is replaced by the next: it
+// keeps only the result of a hook, until the database has taken that. Not thread-safe; a turn may
+// block for as long as database and hooks may take.
 class Remover {
  public:
   struct Decided {
@@ -30,19 +30,19 @@ class Remover {
   };
   struct Settings {
     Policy policy;
-    // Only findings of this job are decided about; empty: of any.
+    // Decides only about findings of this job; empty: of any job.
     std::optional<std::string> job;
     std::vector<std::string> hooks;   // each runs once for every removal, in this order
-    std::string holder;               // names this remover among all of the history
+    std::string holder;               // this remover's name in the history
     absl::Duration lease;             // longer than a hook may take
     std::function<absl::Time()> now;  // the history's time (fleet_clock.h)
-    // Asked before each hook: false ends the turn, the next one goes on. May be empty.
+    // Asked before each hook: false ends the turn, and the next turn goes on. May be empty.
     std::function<bool()> go_on = {};
-    // Told of each decision once it stands, before anything is done about any. May be empty.
+    // Called with each decision once it stands, before any decision is acted on. May be empty.
     std::function<void(const Decided&)> decided = {};
   };
 
-  // What was done since the last turn that succeeded.
+  // The work done since the last turn that succeeded.
   struct Report {
     std::vector<Decided> decisions;
     std::vector<Task> ended;    // done, failed or expired
@@ -59,30 +59,30 @@ class Remover {
   // removals are enforced and there is no hook that would carry them out.
   static absl::StatusOr<Remover> Make(Database& database, HookRunner& runner, Settings settings);
 
-  // Replaces the machines about which tenants are believed, from the next turn on.
+  // Replaces the machines that tenants may accuse, from the next turn on.
   void SetTenantMachines(std::vector<TenantMachine> machines) {
     settings_.policy.tenant_machines = std::move(machines);
   }
 
-  // To be called once, before the first turn: tasks that a process of the same name had
-  // begun when it died are due again.
+  // To be called once, before the first turn: makes tasks due again that a process of the same name
+  // had begun when it died.
   absl::Status Resume() { return journal_.Resume(); }
 
-  // Decides about everything undecided, then runs what is due. An error ends the turn;
-  // what it had done is kept, and the next turn goes on from there.
+  // Decides about all undecided findings, then runs the due tasks. An error ends the turn; its
+  // results so far are kept, and the next turn goes on from there.
   absl::StatusOr<Report> Turn();
 
  private:
   Remover(Database& database, HookRunner& runner, Settings settings);
 
-  // True if there may be more to decide about.
+  // True if more findings may be left to decide about.
   absl::StatusOr<bool> DecideAll();
   absl::Status DropOld();
-  // False if another remover was faster. `weigh`: false if what the finding's role recorded takes
-  // too long to look at.
+  // False if another remover was faster. `weigh`: false if the rows of the finding's role take too
+  // long to look at.
   absl::StatusOr<bool> DecideOne(const Finding& finding, bool weigh, Decision& decision);
   absl::Status ActOnAll();
-  // Writes down the result of the last hook, unless the journal has it.
+  // Records the result of the last hook, unless the journal has it.
   absl::Status WriteDown();
   absl::StatusOr<std::optional<Task>> ClaimUnlessStopped(Report& report);
   absl::StatusOr<std::optional<Task>> ClaimUnlessRefused(Report& report, absl::Time now);
@@ -98,8 +98,8 @@ class Remover {
     HookResult result;
   };
   absl::Time next_drop_ = absl::InfinitePast();
-  Report report_;  // also of turns that failed later on
-  // A history that was away just then does not make a hook run again.
+  Report report_;  // also holds turns that failed later
+  // Kept while the history is away, so that the hook does not run again.
   std::optional<Ran> ran_;
 };
 

@@ -1,4 +1,4 @@
-// A remover that dies after any of its steps, and the one that takes its place.
+// Tests of a remover that dies after any of its steps, and of the remover that takes its place.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ using ::testing::SizeIs;
 
 class RemoverCrashTest : public RemoverFixture {
  protected:
-  // True if the remover got to its end.
+  // True if the remover finished its turn.
   bool RunFor(int statements) {
     int left = statements;
     DyingDatabase mortal(made_.Connect(), left);
@@ -47,7 +47,7 @@ TEST_P(RemoverCrashTest, WhatWasDecidedIsDoneWhereverTheFirstOneDied) {
     Fail(machine, 1, Grounds::kDirect);
     finished = RunFor(steps);
 
-    now_ += absl::Minutes(2);  // the lease of the dead
+    now_ += absl::Minutes(2);  // the lease of the dead remover
     const std::unique_ptr<Database> fresh = made_.Connect();
     Remover second = Make(*fresh, Settings("second"));
     const auto report = second.Turn();
@@ -64,22 +64,22 @@ TEST_P(RemoverCrashTest, WhatWasDecidedIsDoneWhereverTheFirstOneDied) {
       EXPECT_EQ(calls[i].finding.incident, absl::StrCat("i", next_ - 1));
     }
     if (ran == 2) ++ran_twice;
-    // Nothing is left of the budgets of this one for the next.
+    // The next removal must find the budgets unspent by this one.
     ASSERT_TRUE(history_.Forget(MachineKey(machine, ""), "", now_).ok());
     now_ += absl::Hours(25);
   }
   EXPECT_GT(steps, 15);
-  // Only between the end of the hook and its record: a single step.
+  // A hook runs twice only after a death between its end and its record: a single step.
   EXPECT_EQ(ran_twice, 1);
 }
 
-// The lease keeps others away; its own name does not keep it from going on at once.
+// The lease keeps other removers away; a restarted remover of the same name goes on at once.
 TEST_P(RemoverCrashTest, ARestartedOneGoesOnAtOnceAndOthersWait) {
   Fail("a", 1, Grounds::kDirect);
   int steps = 0;
   for (; hooks_.calls().empty(); ++steps) {
     ASSERT_LT(steps, 100);
-    now_ += absl::Minutes(2);  // the lease of the one before
+    now_ += absl::Minutes(2);  // the lease of the earlier remover
     RunFor(steps);
   }
   const std::unique_ptr<Database> fresh = made_.Connect();

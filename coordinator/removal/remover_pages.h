@@ -25,8 +25,8 @@
 
 namespace rapideye::coordinator {
 
-// Between two signs of life beside a hook's time: a history that is away is tried again every
-// minute, and each try may wait for the network.
+// The longest time between two signs of life, beside a hook's: a history that is away is tried
+// every minute, and each try may wait for the network.
 inline constexpr absl::Duration kRemoverPatience = absl::Minutes(5);
 
 // Thread-safe.
@@ -65,7 +65,7 @@ class RemoverPages {
 // Runs hooks, and notes that they begin and end.
 class NotingHookRunner final : public HookRunner {
  public:
-  // Both outlive this.
+  // Both arguments outlive this.
   NotingHookRunner(HookRunner& runner, RemoverPages& pages) : runner_(runner), pages_(pages) {}
   HookResult Run(const HookCall& call) override;
 

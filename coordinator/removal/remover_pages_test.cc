@@ -58,7 +58,7 @@ TEST_F(RemoverPagesTest, CountsWhatTurnsDid) {
 }
 
 TEST_F(RemoverPagesTest, AHistoryThatIsAwayMakesItUnreadyNotUnhealthy) {
-  EXPECT_EQ(Get("/readyz").status, 503);  // it has not asked yet
+  EXPECT_EQ(Get("/readyz").status, 503);  // the history was not asked yet
   EXPECT_EQ(Get("/healthz").status, 200);
   pages_.NoteTurn(Turn());
   EXPECT_EQ(Get("/readyz").status, 200);
@@ -88,7 +88,7 @@ TEST_F(RemoverPagesTest, OneThatStandsIsUnhealthyAndAHookThatRunsIsNot) {
 
 TEST_F(RemoverPagesTest, NothingElseIsServed) { EXPECT_EQ(Get("/incidents").status, 404); }
 
-// Notes life around the hook that it passes on.
+// NotingHookRunner notes life before and after the hook that it passes on.
 TEST_F(RemoverPagesTest, AHookIsASignOfLife) {
   struct Slow final : HookRunner {
     explicit Slow(absl::Duration& now) : now(now) {}

@@ -1,8 +1,8 @@
-// What holds of everything that a remover has done, whatever happened to a fleet: over its
-// real database, and with rows in it that no honest coordinator would write.
+// Properties of all that a remover has done, whatever happened to a fleet: over its real
+// database, and with rows in it that no honest coordinator would write.
 //
-// A failure names the seed. RAPIDEYE_PROPERTY_SEED replays one, RAPIDEYE_PROPERTY_SEEDS
-// says how many are tried: a tenth of what it says.
+// A failure names the seed. RAPIDEYE_PROPERTY_SEED replays a seed, RAPIDEYE_PROPERTY_SEEDS gives
+// ten times the number of seeds to try.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ constexpr absl::Duration kDay = absl::Hours(24);
 struct Kind {
   const char* cause;
   const char* detail;
-  bool software;  // or whatever else no host is ever removed for (classifier/CAUSES.md)
+  bool software;  // or another cause that removes no host (classifier/CAUSES.md)
 };
 constexpr Kind kKinds[] = {{"BAD_TPU_CHIP", "TENSOR_CORE", false},
                            {"BAD_TPU_CHIP", "SPARSE_CORE", false},
@@ -63,8 +63,8 @@ int64_t FromEnvironment(const char* name, int64_t otherwise) {
   return text != nullptr && absl::SimpleAtoi(text, &number) ? number : otherwise;
 }
 
-// Runs `trial` (int64_t seed) for each seed.
-// A history on disk takes as long as so many captures, for which the variable is meant, too.
+// Runs `trial` (int64_t seed) for each seed. The variable also counts the captures of other tests,
+// and a history on disk takes as long as so many captures.
 constexpr int64_t kSeedsOfCaptures = 10;
 
 template <typename Trial>
@@ -96,13 +96,13 @@ class Chance {
   std::mt19937 random_;
 };
 
-// One of a few machines, jobs and places, so that much repeats.
+// A culprit from a few machines, jobs and places, so that much repeats.
 CulpritRecord AnyCulprit(Chance& chance) {
   const std::string name = absl::StrCat("m", chance.Pick(12));
   CulpritRecord culprit = testing::BadChip(name, chance.Pick(6));
   if (chance.OneIn(10)) culprit.hardware.reset();
   culprit.machine = MachineKey(culprit.hardware, culprit.host);
-  // Often enough to bring every budget to its edge.
+  // Direct evidence comes often enough to bring every budget to its edge.
   culprit.grounds = chance.OneIn(2) ? Grounds::kDirect : static_cast<Grounds>(chance.Pick(3));
   culprit.slice = chance.Pick(2);
   culprit.fingerprint = absl::StrCat("f", chance.Pick(3));
@@ -121,7 +121,7 @@ IncidentRecord AnyIncident(Chance& chance, const std::string& id, absl::Time det
   return incident;
 }
 
-// A history with a remover, which is restarted now and then, and what its hooks did.
+// A history with a remover, which is restarted now and then, and the record of its hooks.
 class Fleet : public HookRunner {
  public:
   struct Removed {
@@ -168,7 +168,7 @@ class Fleet : public HookRunner {
   History history() { return History(*database_); }
   Database& database() { return *database_; }
 
-  // Everything that was decided, without when.
+  // Everything that was decided, without the times.
   std::vector<std::string> Decisions() {
     std::vector<std::string> all;
     const auto rows = database_->Run(
@@ -185,8 +185,8 @@ class Fleet : public HookRunner {
     return all;
   }
 
-  absl::Time now = kThen;             // as the world has it
-  std::function<absl::Time()> clock;  // as the history has it, if that is not the same
+  absl::Time now = kThen;             // the true time
+  std::function<absl::Time()> clock;  // the history's clock, if it differs
 
  private:
   Chance chance_;
@@ -214,7 +214,7 @@ void ExpectWithinBudget(const std::vector<Fleet::Removed>& all) {
   }
 }
 
-// What happens while nobody looks: waves, quiet weeks, restarts, an operator.
+// Lets a fleet live on: waves of failures, quiet weeks, restarts, an operator.
 template <typename EachStep>
 void Live(Chance& chance, Fleet& fleet, EachStep each_step) {
   for (int i = 0; i < 60; ++i) {
@@ -247,10 +247,10 @@ TEST(RemoverPropertiesTest, SoftwareNeverRemovesAndTheBudgetHolds) {
     ExpectWithinBudget(fleet.removed());
     removals += fleet.removed().size();
   });
-  EXPECT_GT(removals, 0u);  // otherwise this would prove nothing
+  EXPECT_GT(removals, 0u);  // else the test would prove nothing
 }
 
-// Two fleets live the same; to one of them incidents come as they happen to come.
+// Two fleets live through the same; one of them gets its incidents repeated or out of order.
 void LiveTwice(int64_t seed, bool twice, bool out_of_order, size_t& removals) {
   Chance chance(seed);
   Chance post(seed + 1000);
@@ -272,7 +272,7 @@ void LiveTwice(int64_t seed, bool twice, bool out_of_order, size_t& removals) {
     const absl::Duration pause = absl::Minutes(chance.Pick(2000));
     for (Fleet* fleet : {&as_it_happened, &as_it_came}) fleet->now += pause;
     if (twice) {
-      // Some come again, after they were decided about, as another coordinator's clock has it.
+      // Some incidents come again after the decision about them, by another coordinator's clock.
       for (IncidentRecord incident : incidents) {
         if (post.OneIn(2)) continue;
         incident.detected += absl::Minutes(post.Pick(2000));
@@ -303,8 +303,8 @@ TEST(RemoverPropertiesTest, TheOrderOfDeliveryDoesNotMatter) {
   EXPECT_GT(removals, 0u);
 }
 
-// Coordinators' clocks are as wrong as they like. The database's is set back and set right
-// again; it counts where a remover starts, and there nothing before what was remembered last.
+// Coordinators' clocks may be wrong by any amount. The database's clock is set back and set right
+// again; it counts when a remover starts, but no time before the newest row in the history does.
 TEST(RemoverPropertiesTest, ClockStepsDoNotShortenAWindow) {
   size_t removals = 0;
   ForEachSeed([&](int64_t seed) {

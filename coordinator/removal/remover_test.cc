@@ -57,7 +57,7 @@ TEST_P(RemoverTest, DoesNothingTwice) {
   EXPECT_THAT(hooks_.calls(), SizeIs(1));
 }
 
-// The history, which goes away while a hook runs.
+// The history of a fleet, which goes away while a hook runs.
 class VanishingDatabase final : public Database {
  public:
   VanishingDatabase(std::unique_ptr<Database> real, const bool& away)
@@ -99,7 +99,7 @@ TEST_P(RemoverTest, AHookThatEndsWhileTheHistoryIsAwayIsNotRunAgain) {
   ASSERT_THAT(hooks_.calls(), SizeIs(1));
   EXPECT_FALSE(remover.Turn().ok());
   away = false;
-  now_ += absl::Minutes(10);  // its lease is over
+  now_ += absl::Minutes(10);  // its lease has ended
   const auto report = remover.Turn();
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_THAT(report->decisions, SizeIs(4));  // of the turn that failed
@@ -108,7 +108,7 @@ TEST_P(RemoverTest, AHookThatEndsWhileTheHistoryIsAwayIsNotRunAgain) {
   EXPECT_THAT(hooks_.calls(), SizeIs(1));
 }
 
-// Somebody reads it in the log while the hook still runs.
+// An operator can read the decision in the log while the hook still runs.
 TEST_P(RemoverTest, TellsOfDecisionsBeforeItActs) {
   Remover::Settings settings = Settings();
   std::vector<std::string> told;
@@ -133,7 +133,7 @@ TEST_P(RemoverTest, ADryRunDecidesAndActsOnNothing) {
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->decisions.at(0).decision.action, Action::kRemove);
   EXPECT_THAT(hooks_.calls(), IsEmpty());
-  // Whoever enforces decides for itself.
+  // A remover that enforces decides for itself, whatever the dry run has decided.
   ASSERT_TRUE(Make(*database_, Settings()).Turn().ok());
   EXPECT_THAT(hooks_.calls(), SizeIs(1));
 }
@@ -160,7 +160,7 @@ TEST_P(RemoverTest, AWaveOpensTheBreakerBeforeTheFirstMachineGoes) {
   const auto report = remover.Turn();
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_TRUE(report->stopped_by_breaker);
-  EXPECT_EQ(report->next, absl::InfiniteFuture());  // there is nothing to be early for
+  EXPECT_EQ(report->next, absl::InfiniteFuture());  // a turn before that would find nothing
   EXPECT_THAT(hooks_.calls(), IsEmpty());
   EXPECT_TRUE(history_.BreakerOf(RemovalMode::kEnforce)->open);
 
@@ -169,7 +169,7 @@ TEST_P(RemoverTest, AWaveOpensTheBreakerBeforeTheFirstMachineGoes) {
   EXPECT_EQ(remover.Turn()->decisions.at(0).decision.rule, "breaker");
   EXPECT_THAT(hooks_.calls(), IsEmpty());
 
-  // An operator allows them again: what was decided within the budget is done.
+  // An operator allows removals again: those decided within the budget are done.
   ASSERT_TRUE(history_.SetBreaker(RemovalMode::kEnforce, false, "", "ada", now_).ok());
   ASSERT_TRUE(remover.Turn().ok());
   EXPECT_THAT(hooks_.calls(), SizeIs(2));
@@ -188,7 +188,7 @@ TEST_P(RemoverTest, WhatTheBreakerHeldTooLongExpires) {
   EXPECT_THAT(hooks_.calls(), IsEmpty());
 }
 
-// Decided, and held up by the breaker; meanwhile somebody looks after the machines.
+// Removals are decided, and held up by the breaker; meanwhile people look after the machines.
 TEST_P(RemoverTest, WhatWasRepairedOrDeniedSinceIsNotRemovedAnyMore) {
   Remover remover = Make(*database_, Settings());
   for (const char* machine : {"a", "b", "c"}) Fail(machine, 1, Grounds::kDirect);
@@ -207,7 +207,7 @@ TEST_P(RemoverTest, WhatWasRepairedOrDeniedSinceIsNotRemovedAnyMore) {
   EXPECT_THAT(report->ended[1].outcome, HasSubstr("may not be removed"));
 }
 
-// Who can write a task cannot have it run for a machine that nobody decided to remove.
+// A writer of tasks cannot have one run for a machine that no remover decided to remove.
 TEST_P(RemoverTest, ATaskWithoutADecisionIsNotRun) {
   Fail("a", 1);
   Remover remover = Make(*database_, Settings());
@@ -223,7 +223,7 @@ TEST_P(RemoverTest, ATaskWithoutADecisionIsNotRun) {
   EXPECT_THAT(hooks_.calls(), IsEmpty());
 }
 
-// Direct evidence of before the repair, delivered after it.
+// Direct evidence from before the repair is delivered after the repair.
 TEST_P(RemoverTest, AFindingOfBeforeTheRepairIsWatched) {
   Fail("a", 1, Grounds::kDirect);
   now_ += absl::Minutes(1);
@@ -271,7 +271,7 @@ TEST_P(RemoverTest, AHookThatFailsIsTriedAgainAndReportedInTheEnd) {
   for (const HookCall& call : hooks_.calls()) EXPECT_EQ(call.finding.incident, "i1");
 }
 
-// Each has a connection of its own, as each of several processes would.
+// Each remover has a connection of its own, as each of several processes would.
 TEST_P(RemoverTest, SeveralOnOneHistoryNeverActTwiceAndKeepTheBudget) {
   for (const char* machine : {"a", "b"}) Fail(machine, 4);
   Fail("c", 20);
@@ -282,14 +282,14 @@ TEST_P(RemoverTest, SeveralOnOneHistoryNeverActTwiceAndKeepTheBudget) {
       const std::unique_ptr<Database> mine = made_.Connect();
       Remover remover = Make(*mine, Settings(absl::StrCat("remover-", i)));
       auto report = remover.Turn();
-      // On a slow machine others may have held the lock for too long.
+      // On a slow machine other removers may have held the lock for too long.
       while (absl::IsAborted(report.status())) report = remover.Turn();
       EXPECT_TRUE(report.ok()) << report.status();
     });
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(database_->Run("SELECT incident FROM fleet_decisions").value().size(), 28u);
-  // Two an hour; the third opens the breaker, and then nobody acts any more.
+  // Two removals an hour; the third opens the breaker, and then no remover acts any more.
   EXPECT_TRUE(history_.BreakerOf(RemovalMode::kEnforce)->open);
   std::set<std::string> machines;
   for (const HookCall& call : hooks_.calls()) {

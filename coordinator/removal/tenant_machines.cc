@@ -18,7 +18,7 @@
 namespace rapideye::coordinator {
 namespace {
 
-// Some hundred bytes for each machine of the largest fleets.
+// Bound of the file: some hundred bytes for each machine of the largest fleets.
 constexpr size_t kMaxFile = size_t{64} << 20;
 
 absl::Status Failed(const std::string& path, const std::string& why) {
@@ -50,7 +50,7 @@ absl::StatusOr<std::vector<TenantMachine>> ParseTenantMachines(std::string_view 
 }
 
 absl::StatusOr<std::vector<TenantMachine>> ReadTenantMachines(const std::string& path) {
-  // A FIFO does not hold up who opens it.
+  // O_NONBLOCK: a FIFO must not hold up the process that opens it.
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("--tenant-machines: ", path));

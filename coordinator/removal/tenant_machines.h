@@ -11,11 +11,11 @@
 
 namespace rapideye::coordinator {
 
-// One machine a line: a role, then the names of the machine (host, node, hardware), separated by
-// blanks; * and ? are patterns, # begins a comment. Pure. INVALID_ARGUMENT names the line.
+// Each line is a machine: a role, then the names of the machine (host, node, hardware), separated
+// by blanks; * and ? are patterns, # begins a comment. Pure. INVALID_ARGUMENT names the line.
 absl::StatusOr<std::vector<TenantMachine>> ParseTenantMachines(std::string_view text);
 
-// Of a file that belongs to root or this process's user and to which nobody else may write:
+// Reads a file that belongs to root or this process's user and that no other user may write:
 // PERMISSION_DENIED otherwise. Messages begin with "--tenant-machines".
 absl::StatusOr<std::vector<TenantMachine>> ReadTenantMachines(const std::string& path);
 

@@ -20,7 +20,7 @@ namespace {
 
 using Reactor = grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>;
 
-// Ends a stream before it says anything.
+// Ends a stream before any message of its peer.
 class RefusedStream final : public Reactor {
  public:
   explicit RefusedStream(const absl::Status& why) { Finish(transport::ToGrpc(why)); }
@@ -63,7 +63,7 @@ class AgentStream final : public Reactor {
     const MutexLock lock(mutex_);
     if (closing_) return;
     if (waiting_.size() >= kMaxSendQueue) {
-      // Nothing can be said to a peer that does not read.
+      // A peer that does not read cannot be told why its stream ends.
       queue_.Post(
           StreamCutOff{id_, absl::ResourceExhaustedError("it does not read what it is sent")});
       closing_ = true;
@@ -82,7 +82,7 @@ class AgentStream final : public Reactor {
     closing_ = true;
     final_status_ = transport::ToGrpc(status);
     closing_since_ = MonotonicTime();
-    // What was said before comes first.
+    // Messages that wait are sent before the status.
     if (!writing_) Finish(final_status_);
   }
 
@@ -98,7 +98,7 @@ class AgentStream final : public Reactor {
     }
     absl::StatusOr<wire::ParsedMessage> message = Parse(incoming_);
     if (absl::IsUnimplemented(message.status())) {
-      queue_.Post(MessageSkipped{id_});  // of a newer protocol
+      queue_.Post(MessageSkipped{id_});  // the message is of a newer protocol
       return;
     }
     if (!message.ok()) {
@@ -125,8 +125,8 @@ class AgentStream final : public Reactor {
     if (closing_ && !writing_) Finish(final_status_);
   }
 
-  // While a message waits for the core no read is in flight that would fail; at the
-  // end of the server nobody takes it any more.
+  // While a message waits for the core, no read is in flight that would fail; at the end of the
+  // server the core takes no message any more.
   void OnCancel() override { Close(absl::CancelledError("the stream was cancelled")); }
 
   void OnDone() override {
@@ -153,11 +153,11 @@ class AgentStream final : public Reactor {
   grpc::CallbackServerContext* const context_;
   // The peer's certificates; empty without TLS.
   const std::string chain_ = transport::PeerChain(*context_->auth_context());
-  grpc::ByteBuffer incoming_;  // of the one read in flight
+  grpc::ByteBuffer incoming_;  // of the only read in flight
 
   Mutex mutex_;
   std::deque<grpc::ByteBuffer> waiting_ ABSL_GUARDED_BY(mutex_);
-  grpc::ByteBuffer outgoing_ ABSL_GUARDED_BY(mutex_);  // of the one write in flight
+  grpc::ByteBuffer outgoing_ ABSL_GUARDED_BY(mutex_);  // of the only write in flight
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool closing_ ABSL_GUARDED_BY(mutex_) =
       false;  // Finish was called, or will be when the write is done
@@ -198,7 +198,7 @@ Reactor* AgentService::Attach(grpc::CallbackServerContext* context) {
                            .peer = context->peer(),
                            .identity = transport::PeerIdentity(*context->auth_context()),
                            .names = names});
-  // One that came while the others were checked is in the list, or is checked here.
+  // A stream that came while the others were checked is in the list, or is checked here.
   if (checker != nullptr && !stream->chain().empty()) {
     if (absl::Status status = checker->Check(stream->chain()); !status.ok()) {
       queue_.Post(StreamCutOff{id, status});

@@ -39,16 +39,16 @@ class AgentService final
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Attach(
       grpc::CallbackServerContext* context) override;
 
-  // For a stream that is gone these do nothing.
+  // Both do nothing for a stream that is gone.
   void Send(StreamId stream, const wire::CoordinatorMessage& message);
   void Close(StreamId stream, const absl::Status& status);
   void ReadNext(StreamId stream);
   // Cuts off streams that were closed kCloseGrace ago and are still there.
   void CutOffOverdue(absl::Duration now);
-  // Ends the streams whose certificate is refused, with the reason, and refuses later ones. Those
+  // Ends the streams whose certificate is refused, with the reason, and refuses later ones. Streams
   // without TLS are left alone.
   void CheckPeers(std::shared_ptr<const transport::PeerChecker> checker);
-  // Open ones, admitted or not.
+  // The number of open streams, admitted or not.
   size_t streams() const;
 
  private:

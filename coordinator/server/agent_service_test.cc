@@ -18,7 +18,7 @@
 namespace rapideye::coordinator {
 namespace {
 
-// A server whose messages nobody takes, as at the end of a coordinator.
+// A server whose messages no core takes, as at the end of a coordinator.
 TEST(AgentServiceTest, AStreamWhoseMessageWaitsDoesNotHoldUpTheEnd) {
   EventQueue queue;
   AgentService service(queue);

@@ -17,17 +17,17 @@ namespace rapideye::coordinator {
 // Events on their way to the core. Thread-safe.
 class EventQueue {
  public:
-  // A message of a peer. False if too many bytes wait already: the caller
+  // Adds a message of a peer. False if too many bytes wait already: the caller
   // must close the sender's stream, and no other.
   bool PostMessage(MessageReceived message);
-  // Anything else; always taken, since each stream causes only a few.
+  // Adds any other event; always taken, since each stream causes only a few.
   void Post(Event event);
   struct Depth {
     size_t events = 0;  // that wait
     int64_t bytes = 0;  // of the messages among them
   };
   Depth depth() const;
-  // The oldest event, once there is one; nullopt at `deadline` (steady clock).
+  // Takes the oldest event, once there is one; nullopt at `deadline` (steady clock).
   std::optional<Event> Pop(absl::Duration deadline);
 
  private:

@@ -1,7 +1,7 @@
-// FleetPage shows what the fleet history knows: offenders, decisions, breakers, precision.
+// FleetPage shows the fleet history: offenders, decisions, breakers, precision.
 //
-// Everything here reads the history and changes nothing. Errors are those of Database; NOT_FOUND if
-// there is no history yet. May block as long as the history does.
+// All functions here read the history and change nothing. Errors are those of Database; NOT_FOUND
+// if there is no history yet. May block as long as the history does.
 #ifndef RAPIDEYE_COORDINATOR_SERVER_FLEET_PAGE_H_
 #define RAPIDEYE_COORDINATOR_SERVER_FLEET_PAGE_H_
 
@@ -21,15 +21,15 @@ struct FleetSource {
 
 absl::StatusOr<std::string> FleetPage(const FleetSource& source, absl::Time now);
 
-// The latest of what happened to each machine that the incident names, as HTML for its page.
+// The latest events of each machine that the incident names, as HTML for the incident's page.
 absl::StatusOr<std::string> MachineHistoryHtml(const FleetSource& source,
                                                const std::string& incident);
 
-// The decisions about its machines, and what came of them: `record` is its hooks.json, of any
-// writer. Empty if it says nothing.
+// The decisions about the incident's machines, and their outcomes: `record` is its hooks.json, of
+// any writer. Empty if the record holds none.
 std::string DecisionsHtml(const std::string& record);
 
-// `page`, of an incident, with this as its last section; unchanged if it has no place for it.
+// `page`, of an incident, with `html` as its last section; unchanged if it has no place for it.
 std::string WithLastSection(std::string page, const std::string& html);
 
 }  // namespace rapideye::coordinator

@@ -16,8 +16,8 @@ namespace {
 
 using digest::Html;
 
-// Shows what has changed without a reload: folds stay open, focus stays where it is, and
-// nothing is asked while nobody looks.
+// Updates the page without a reload: folds stay open, focus stays where it is, and the script
+// asks nothing while the page is hidden.
 constexpr char kLiveScript[] = R"js(
 'use strict';
 (() => {

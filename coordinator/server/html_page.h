@@ -14,10 +14,10 @@ namespace rapideye::coordinator {
 struct PageFrame {
   std::string title;  // not escaped
   const char* path;   // of this page, for the navigation
-  bool live = false;  // asks for itself again, and shows what has changed
+  bool live = false;  // the page asks for itself again, and shows changes
 };
 
-// The whole document around `main`, the HTML of its content.
+// The whole document around `main`, the HTML of the page's content.
 std::string FramePage(const PageFrame& frame, const std::string& main);
 
 // The Content-Security-Policy of such a page. It runs the program's own scripts and no others, and

@@ -20,7 +20,7 @@ using digest::Counted;
 using digest::Html;
 using Json = nlohmann::ordered_json;
 
-// A job of so few hosts is shown whole, and of a larger one so many slices.
+// A job of at most so many hosts is shown whole; of a larger job, at most so many slices.
 constexpr size_t kSmallJob = 128;
 constexpr size_t kMaxOpenSlices = 8;
 constexpr size_t kMaxLinesOfSlices = 64;
@@ -50,7 +50,7 @@ struct SliceOnMap {
 
   bool Has(WorkerState state) const { return workers[IndexOf(state)] > 0; }
   bool Remarkable() const { return accused || Has(WorkerState::kAway) || Has(WorkerState::kLate); }
-  // The line of a slice whose hosts are all alike tells as much as its boxes.
+  // False if all hosts of the slice are alike: its line then tells as much as its boxes.
   bool WorthOpening() const {
     const bool alike = std::find(workers.begin(), workers.end(), hosts) != workers.end();
     return accused || (Remarkable() && !alike);
@@ -130,7 +130,7 @@ std::string Describe(const WorkerOnMap& worker) {
   return text;
 }
 
-// As MapData of a digest's page, which the same script draws.
+// The same data as MapData of a digest's page, which the same script draws.
 std::string LiveMapData(const JobStatus& status, const std::set<std::string>& accused) {
   Json states = Json::array();
   for (const StateOnMap& state : kStates) states.push_back({state.name, 0, 0, state.css_class});

@@ -8,8 +8,8 @@
 
 namespace rapideye::coordinator {
 
-// Slices in which somebody is late or missing are open, the others folded into a line for all that
-// look alike; the page's script draws the hosts. Empty without workers. At most about 100 bytes a
+// Slices with a late or missing worker are open, the others folded into a line for all that look
+// alike; the page's script draws the hosts. Empty without workers. At most about 100 bytes a
 // worker.
 std::string LiveMapSection(const JobStatus& status);
 

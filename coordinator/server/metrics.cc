@@ -150,7 +150,7 @@ class Page {
   metrics::MetricPage page_;
 };
 
-// The version that a peer states, as a label.
+// The text of a peer's version, as a label.
 std::string Label(const std::string& text) { return text::EscapeText(text, text::kMaxNameBytes); }
 
 // The version of this program always has a line, so that agents that lag behind show beside it.
@@ -257,7 +257,7 @@ void AddShell(Page& page, const Readings& readings, const Telemetry& telemetry) 
                "When --tls-cert and --tls-ca end, in seconds since 1970; of several CAs the last.",
                static_cast<double>(absl::ToUnixSeconds(*end)), {{"file", file}});
   }
-  // There from the first scrape on, however early that comes.
+  // This metric is there from the first scrape on, however early that comes.
   page.Gauge("seconds_since_loop_turn",
              "Since the core's thread was last seen at work; NaN before it began.",
              readings.since_turn < absl::InfiniteDuration()
@@ -268,7 +268,7 @@ void AddShell(Page& page, const Readings& readings, const Telemetry& telemetry) 
                  static_cast<double>(count), {{"status", absl::StatusCodeToString(code)}});
   }
   const std::map<Cause, int64_t> verdicts = telemetry.Verdicts();
-  // Those that never happened, too: a rate needs a beginning.
+  // Causes that never occurred are listed, too: a rate needs a beginning.
   for (int i = 0; i <= static_cast<int>(Cause::kUnknown); ++i) {
     const auto cause = static_cast<Cause>(i);
     const auto found = verdicts.find(cause);

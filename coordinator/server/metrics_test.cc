@@ -113,7 +113,7 @@ TEST(CoordinatorMetricsTest, TheLoopsAgeIsThereBeforeItsFirstTurn) {
               HasSubstr("\nrapideye_coordinator_seconds_since_loop_turn Nan\n"));
 }
 
-// By the rules of Prometheus' text format.
+// The page follows the rules of Prometheus' text format.
 TEST(CoordinatorMetricsTest, EveryLineIsWellFormedAndEveryMetricExplained) {
   Telemetry telemetry;
   telemetry.CountClose(absl::StatusCode::kAlreadyExists);

@@ -168,7 +168,7 @@ void DocumentCall::Refuse(const absl::Status& status) {
   if (!writing_) {
     Finish(final_status_);
   } else {
-    context_->TryCancel();  // a reader that does not read is not waited for
+    context_->TryCancel();  // the call does not wait for a caller that does not read
   }
 }
 

@@ -35,7 +35,7 @@ class CallLimiter {
 
   // Ends calls that are older than kOperatorCallLimit.
   void CutOffOverdue(absl::Duration now);
-  // Ends all, and those that come later.
+  // Ends all calls, and those that come later.
   void RefuseAll(const absl::Status& status);
 
  private:
@@ -62,7 +62,7 @@ class OperatorCall {
   CallLimiter& limiter() { return *limiter_; }
 
  private:
-  // The work of a disk that hangs outlives the service.
+  // Shared: work on a disk that hangs may outlive the service.
   const std::shared_ptr<CallLimiter> limiter_;
   const absl::Duration begun_;
 };
@@ -90,7 +90,7 @@ class UnaryCall final : public OperatorCall, public grpc::ServerUnaryReactor {
 
 // The answer to a streaming call.
 struct Document {
-  // For Snapshot: of which incident, if of one.
+  // For Snapshot: names the incident whose digest is the answer, if there is one.
   std::optional<v1::SnapshotResult> result;
   std::shared_ptr<const std::string> document;
   std::shared_ptr<const std::string> capture;  // nullptr: not asked for
@@ -99,13 +99,13 @@ struct Document {
 // A call whose reply is a document, sent as fast as the caller reads.
 class DocumentCall final : public OperatorCall, public grpc::ServerWriteReactor<v1::DocumentPart> {
  public:
-  // As UnaryCall::Begin.
+  // Begins the call like UnaryCall::Begin.
   static std::shared_ptr<DocumentCall> Begin(std::shared_ptr<CallLimiter> limiter,
                                              grpc::CallbackServerContext* context,
                                              grpc::ServerWriteReactor<v1::DocumentPart>*& reactor);
   DocumentCall(std::shared_ptr<CallLimiter> limiter, grpc::CallbackServerContext* context);
 
-  // At most once.
+  // Sends the document. Call at most once.
   void Deliver(Document document);
   void Refuse(const absl::Status& status) override;
 
@@ -114,7 +114,7 @@ class DocumentCall final : public OperatorCall, public grpc::ServerWriteReactor<
   void OnDone() override;
 
  private:
-  // The next part, or the end.
+  // Writes the next part, or ends the call.
   void Continue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   grpc::CallbackServerContext* const context_;

@@ -15,7 +15,7 @@
 
 namespace rapideye::coordinator {
 
-// Every string is made UTF-8 and bounded.
+// Every string in these messages is made UTF-8 and bounded.
 v1::PauseStatus ToWire(const PauseStatus& pause);
 v1::Acknowledgement ToWire(const Acknowledgement& acknowledgement);
 v1::GetStatusReply ToWire(const JobStatus& status);

@@ -36,7 +36,7 @@ class OperatorService final : public v1::Operator::CallbackService {
   OperatorService(EventQueue& queue, StatusCache& cache,
                   std::shared_ptr<const IncidentArchive> archive, digest::TextFormat format,
                   std::vector<std::string> identities = {});
-  // Leaves a thread behind whose disk hangs.
+  // A thread whose disk hangs outlives this.
   ~OperatorService() override;
 
   grpc::ServerUnaryReactor* GetStatus(grpc::CallbackServerContext* context,
@@ -61,11 +61,11 @@ class OperatorService final : public v1::Operator::CallbackService {
   void Handle(const SnapshotRefused& effect);
   void Handle(const PauseAnswered& effect);
 
-  // Where acknowledgements are kept; outlives the server that this is registered with. Until then
-  // none is taken.
+  // Sets the keeper of acknowledgements, which outlives the server that this is registered with.
+  // Before, none is accepted.
   void SetKeeper(IncidentKeeper* keeper);
 
-  // Refuses callers whose certificate is refused, from now on.
+  // From now on refuses callers whose certificate `checker` refuses.
   void CheckPeers(std::shared_ptr<const transport::PeerChecker> checker);
 
   void CutOffOverdue(absl::Duration now) { limiter_->CutOffOverdue(now); }
@@ -82,14 +82,14 @@ class OperatorService final : public v1::Operator::CallbackService {
   // PERMISSION_DENIED if --operator-identity does not name the caller, or its certificate is
   // not good any more.
   absl::Status CheckCaller(const grpc::CallbackServerContext& context);
-  // As CheckCaller, of one who changes what is watched: with TLS --operator-identity must name it.
+  // As CheckCaller, for callers who change the watch: with TLS --operator-identity must name them.
   absl::Status CheckOperator(const grpc::CallbackServerContext& context);
   // Begins a call; null if it is refused: too many are under way, or the caller is not allowed to.
   std::shared_ptr<UnaryCall> Admit(const absl::Status& allowed, grpc::ServerUnaryReactor*& reactor);
   // RESOURCE_EXHAUSTED if the caller has asked for a snapshot less than kLookInterval ago. Without
   // TLS callers have no name and are not told apart.
   absl::Status CountLook(const grpc::CallbackServerContext& context, absl::Duration now);
-  // How a caller is shown: as it says, and as its certificate does.
+  // The caller's name for people: as the caller states it, and as the certificate does.
   static std::string CallerName(const grpc::CallbackServerContext& context, const std::string& by);
   // The request behind a ticket; empty if there is none (any more).
   PendingSnapshot Take(Ticket ticket);
@@ -110,7 +110,7 @@ class OperatorService final : public v1::Operator::CallbackService {
   };
   std::map<Ticket, PendingPause> pauses_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<const transport::PeerChecker> checker_ ABSL_GUARDED_BY(mutex_);  // nullptr: none
-  // When each identity last asked for a snapshot, for kLookInterval.
+  // The time of each identity's last request for a snapshot, for kLookInterval.
   std::map<std::string, absl::Duration> looks_ ABSL_GUARDED_BY(mutex_);
   Worker disk_;
   Worker examiner_;

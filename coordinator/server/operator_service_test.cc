@@ -1,4 +1,4 @@
-// What operators ask, over real gRPC, of a coordinator with agents written by hand.
+// Tests of operators' requests, over real gRPC, to a coordinator with agents written by hand.
 #include "coordinator/server/operator_service.h"
 
 #include <gmock/gmock.h>
@@ -111,7 +111,7 @@ TEST_F(OperatorServiceTest, StatusKnowsWhoIsThere) {
   ASSERT_TRUE(agent.Write(HelloMessage(0)));
   ASSERT_TRUE(agent.Read().has_welcome());
   v1::GetStatusReply after;
-  do {  // a report may be kStatusFresh old, and who asks without pause may ask too often
+  do {  // a report may be kStatusFresh old, and calls without pause may be refused
     const grpc::Status status = Status(after);
     ASSERT_TRUE(status.ok() || status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED)
         << status.error_code() << ": " << status.error_message();
@@ -202,7 +202,7 @@ TEST_F(OperatorServiceTest, SnapshotDuringAnIncidentBringsThatIncident) {
   grpc::ClientContext context;
   const auto reader = stub_->Snapshot(&context, {});
   v1::GetStatusReply status;
-  // Until the request has reached the core; who asks too often is refused.
+  // Waits until the request has reached the core; a caller that asks too often is refused.
   while (!Status(status).ok() || Requested(status) == 0) continue;
   ASSERT_TRUE(agent.Write(SnapshotMessage(0, first.collect().collection())));
   const v1::CoordinatorMessage second = agent.Read();
@@ -263,8 +263,8 @@ TEST_F(OperatorServiceTest, SoManyCallsAtOnceAndNoMore) {
   Client agent(address());
   ASSERT_TRUE(agent.Write(HelloMessage(0)));
   ASSERT_TRUE(agent.Read().has_welcome());
-  // Snapshots that nobody answers hold their calls; over several connections,
-  // since one takes only so many.
+  // Snapshots that no agent answers hold their calls; over several connections, since one
+  // connection takes only so many calls.
   struct Held {
     grpc::ClientContext context;
     std::unique_ptr<v1::Operator::Stub> stub;
@@ -275,8 +275,8 @@ TEST_F(OperatorServiceTest, SoManyCallsAtOnceAndNoMore) {
     Held& one = *held.emplace_back(std::make_unique<Held>());
     one.reader = stub_->Snapshot(&one.context, {});
   }
-  // The core takes no more requests, and says so. Asking counts as a call, too, until the
-  // server has noticed that it is over.
+  // The core refuses further requests with a reason. A refused call counts as a call, too, until
+  // the server has noticed its end.
   v1::GetStatusReply status;
   do {
     const grpc::Status asked = Status(status);
@@ -303,7 +303,7 @@ TEST_F(OperatorServiceTest, StopEndsWhatWaits) {
   const Received received = ReadAll(*reader);
   EXPECT_EQ(received.status.error_code(), grpc::StatusCode::UNAVAILABLE);
   EXPECT_THAT(received.status.error_message(), HasSubstr("stopping"));
-  // The server is there until the coordinator goes.
+  // The server answers until the coordinator is destroyed.
   EXPECT_EQ(Snapshot().status.error_code(), grpc::StatusCode::UNAVAILABLE);
   v1::ListIncidentsReply none;
   EXPECT_EQ(List(0, none).error_code(), grpc::StatusCode::UNAVAILABLE);

@@ -38,7 +38,7 @@ class SlowReaderTest : public ::testing::Test {
     server_->Shutdown();
   }
 
-  // The next event of this kind.
+  // Returns the next event of this kind.
   template <typename T>
   T Next() {
     for (;;) {
@@ -67,7 +67,7 @@ TEST_F(SlowReaderTest, IsCutOffOnceItsWindowAndQueueAreFull) {
   while (!event.has_value() && MonotonicTime() < end) {
     service_.Send(stream_id_, large);
     ++sent;
-    // As fast as a connection takes them, not faster.
+    // The test sends as fast as the connection takes messages, not faster.
     event = queue_.Pop(MonotonicTime() + absl::Milliseconds(1));
   }
   ASSERT_TRUE(event.has_value());

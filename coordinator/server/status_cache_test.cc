@@ -7,7 +7,7 @@ namespace {
 
 class StatusCacheTest : public ::testing::Test {
  protected:
-  // How many requests are on their way to the core.
+  // Number of requests on their way to the core.
   int Requests() {
     int requests = 0;
     while (const auto event = queue_.Pop(-absl::InfiniteDuration())) {
@@ -37,7 +37,7 @@ TEST_F(StatusCacheTest, ManyWhoAskCostTheCoreOneReport) {
   EXPECT_TRUE(answers_.empty());
   cache_.Report(absl::Seconds(101), Of("a"));
   EXPECT_EQ(answers_, (std::vector<std::string>{"a", "a", "a"}));
-  // Who asks right after that gets the same one.
+  // A request right after that gets the same report.
   Ask(101.1);
   EXPECT_EQ(answers_.size(), 4u);
   EXPECT_EQ(Requests(), 0);

@@ -58,7 +58,7 @@ class Telemetry {
   std::map<Cause, int64_t> verdicts_ ABSL_GUARDED_BY(mutex_);
   metrics::DurationHistogram classifications_;
   metrics::DurationHistogram writes_;
-  // From a halt that was reported at once to a start-up that is waited for.
+  // Buckets from a halt that is reported at once to a start-up that is waited for.
   metrics::DurationHistogram detections_{{0.5, 1, 2.5, 5, 10, 15, 30, 60, 300, 900, 1800, 3600}};
   metrics::DurationHistogram collections_{{0.5, 0.75, 1, 1.5, 2.5, 5, 10, 20, 60}};
   metrics::DurationHistogram digests_;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr char kIncidents[] = "/incidents/";
 constexpr char kHtmlType[] = "text/html; charset=utf-8";
-// Pages that wait for the fleet history at once, and how long: without it the rest is shown.
+// Pages that wait for the fleet history at once, and their patience: then they come without it.
 constexpr int kMaxPagesFromFleet = 2;
 constexpr absl::Duration kFleetPatience = absl::Seconds(3);
 constexpr char kPolicy[] = "Content-Security-Policy";
@@ -62,7 +62,7 @@ http::Response Document(const IncidentArchive& archive, const std::string& id, c
   http::Response response = {
       .content_type = form.content_type, .body = *std::move(document), .headers = {}};
   if (form.form == IncidentForm::kHtml) {
-    // It is a program of its own and has no business with the other pages; the capture that it
+    // The page is a program of its own, which must not reach the other pages; the capture that it
     // links to is a download.
     response.headers.emplace_back(kPolicy,
                                   "default-src 'none'; style-src 'unsafe-inline'; script-src "
@@ -74,7 +74,7 @@ http::Response Document(const IncidentArchive& archive, const std::string& id, c
   return response;
 }
 
-// Shows what has become of the incident since its page was written; "" for nothing.
+// Shows later events of the incident, after its page was written; "" for none.
 std::string StateHtml(const IncidentArchive& archive, const std::string& id) {
   std::string html;
   if (const std::optional<EndedIncident> ended = archive.EndOf(id)) {
@@ -92,7 +92,7 @@ std::string StateHtml(const IncidentArchive& archive, const std::string& id) {
   return html.empty() ? html : absl::StrCat("<h2>What has become of it</h2>\n", html);
 }
 
-// The page of an incident, with what was decided since it was written.
+// The page of an incident, with the decisions since it was written.
 http::Response WithDecisions(http::Response page, const IncidentArchive& archive,
                              const std::string& id) {
   const absl::StatusOr<std::string> record = archive.Read(id, IncidentForm::kHooks);
@@ -113,7 +113,7 @@ struct Web::Waiting {
   int for_fleet ABSL_GUARDED_BY(mutex) = 0;
   bool stopping ABSL_GUARDED_BY(mutex) = false;
 
-  // What another thread may put there, or never.
+  // A value that another thread may deliver, or never.
   template <typename T>
   struct Slot {
     std::optional<T> value;
@@ -124,7 +124,7 @@ struct Web::Waiting {
     slot.value = std::move(value);
     changed.NotifyAll();
   }
-  // nullopt if nothing came in time, or Stop was called.
+  // nullopt if no value came in time, or Stop was called.
   template <typename T>
   std::optional<T> Await(Slot<T>& slot, absl::Duration patience) {
     const absl::Duration deadline = MonotonicTime() + patience;
@@ -205,7 +205,7 @@ http::Response Web::Fleet() {
   const std::optional<std::string> page = FromFleet([](const FleetSource& source) {
     absl::StatusOr<std::string> read = FleetPage(source, absl::Now());
     if (read.ok()) return *std::move(read);
-    // A coordinator that may only write the history has no page of it.
+    // A coordinator that may only add to the history cannot read a page of it.
     return FramePage(
         {.title = "rapideye: fleet", .path = "/fleet"},
         absl::StrCat("<section>\n<h1>Fleet</h1>\n<p>The fleet history cannot be read "
@@ -224,7 +224,7 @@ http::Response Web::Health(bool readiness) {
   std::string text = turns ? "ok: the event loop turns"
                            : absl::StrCat("the event loop has not turned for ",
                                           absl::FormatDuration(readings.since_turn));
-  // Descriptors that are short for this long do not come back by themselves.
+  // A coordinator that turned connections away so recently is still short of descriptors.
   const bool starved = readings.since_starved <= kStarvedPatience;
   const bool takes_agents = turns && !readings.stopping && !starved;
   if (readiness) {

@@ -25,8 +25,8 @@
 
 namespace rapideye::coordinator {
 
-// Thread-safe. No answer takes longer than kDocumentPatience, even if core or disk hang,
-// and a bounded number of threads waits for the disk, so that others stay free.
+// Thread-safe. No answer takes longer than kDocumentPatience, even if core or disk hang, and a
+// bounded number of threads waits for the disk, so that other threads stay free.
 class Web {
  public:
   struct Sources {
@@ -37,13 +37,13 @@ class Web {
     FleetSource fleet = {};
   };
 
-  // What `sources` points to outlives this.
+  // The objects that `sources` points to outlive this.
   explicit Web(Sources sources);
-  // Leaves a thread behind whose disk hangs.
+  // Leaves a thread behind if its disk hangs.
   ~Web();
 
   http::Response Answer(const http::Request& request);
-  // Answers waiting and later requests at once.
+  // Answers waiting and later requests at once, without waiting for disk or core.
   void Stop();
 
  private:
@@ -52,7 +52,7 @@ class Web {
   std::shared_ptr<const JobStatus> AskStatus();
   // The answer of `work`, which reads the disk on a thread of its own.
   http::Response FromDisk(std::function<http::Response(const IncidentArchive&)> work);
-  // The answer of `work`, which reads the fleet history; absent: too late, or too many ask.
+  // The answer of `work`, which reads the fleet history; absent: too late, or too many callers.
   std::optional<std::string> FromFleet(std::function<std::string(const FleetSource&)> work);
   http::Response Fleet();
   http::Response Health(bool readiness);
@@ -63,7 +63,7 @@ class Web {
   const Sources sources_;
   const std::shared_ptr<Waiting> waiting_;
   Worker disk_;
-  Worker fleet_;  // a history that hangs holds up no page of the disk
+  Worker fleet_;  // a history that hangs must not hold up pages from disk
 };
 
 }  // namespace rapideye::coordinator

@@ -51,8 +51,8 @@ std::string Hosts(const std::vector<std::string>& hosts, size_t all) {
   return text;
 }
 
-// A part of the live page, which is replaced as a whole when it has changed. It is there
-// even if it is empty; what begins with a heading is a card.
+// A part of the live page, which is replaced as a whole when it has changed. It exists
+// even if it is empty; a part that begins with a heading is a card.
 std::string Part(const char* name, const std::string& html) {
   const char* tag = absl::StartsWith(html, "<h2") ? "section" : "div";
   return absl::StrCat("<", tag, " data-part=\"", name, "\">", html, "</", tag, ">\n");
@@ -98,8 +98,8 @@ Said Describe(const JobStatus& status) {
   return {"", ""};
 }
 
-// Shows the state of the job, first. Its words change only with that: the page's script speaks
-// them.
+// Shows the state of the job, first. Its words change only with the state: the page's script
+// speaks them.
 std::string Hero(const JobStatus& status) {
   const auto [tone, sentence] = Describe(status);
   const bool hang = status.activity == Activity::kWaiting;
@@ -190,7 +190,7 @@ std::string Strip(const std::vector<LaunchMinute>& minutes) {
   const absl::Duration usual = UsualLaunch(minutes);
   size_t late = 0;
   size_t none = 0;
-  // A coordinator that has just started knows nothing of the rest of the hour.
+  // A coordinator that has just started does not know the rest of the hour.
   const size_t unknown = std::max(LaunchTimes::kMinutes, minutes.size()) - minutes.size();
   std::string bars;
   for (size_t i = 0; i < unknown; ++i) bars += "<span></span>";

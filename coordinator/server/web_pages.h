@@ -13,14 +13,14 @@
 
 namespace rapideye::coordinator {
 
-// The job now, verdict and culprit first in a hang; what has changed is shown without a reload.
-// About 100 bytes a worker and 60 kB. `status` may be nullptr:
+// The job now, verdict and culprit first in a hang; changes appear without a reload. About 100
+// bytes a worker and 60 kB. `status` may be nullptr:
 // the core has not answered.
 std::string StatusPage(const JobStatus* status, const DiskReport& disk);
 
 // A table of incidents, in the order given, to be sorted, filtered and searched; counts by cause
-// and host. `newest_only`: there are more. `status` tells which one is open and how long others
-// lasted; nullptr: the core has not answered, and their state is not known.
+// and host. `newest_only`: there are more incidents. `status` tells which one is open and how long
+// others lasted; nullptr: the core has not answered, and their state is not known.
 std::string IncidentsPage(const std::vector<IncidentSummary>& incidents, bool newest_only,
                           const JobStatus* status);
 

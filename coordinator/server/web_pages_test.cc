@@ -128,7 +128,7 @@ TEST(StatusPageTest, AHangSaysWhoAndWhy) {
   status.last_incident = kId;
   status.last_verdict = ToldVerdict{
       .cause = "BAD_TPU_CHIP", .detail = kHostile, .culprits = {"h1"}, .culprit_hosts = 3};
-  EXPECT_THAT(StatusPage(&status, {}), Not(HasSubstr("BAD_TPU_CHIP")));  // it is over
+  EXPECT_THAT(StatusPage(&status, {}), Not(HasSubstr("BAD_TPU_CHIP")));  // the hang is over
   status.activity = Activity::kWaiting;
   EXPECT_THAT(StatusPage(&status, {}),
               AllOf(HasSubstr("BAD_TPU_CHIP"), HasSubstr("h1, … and 2 more"), HasSubstr(kEscaped),

@@ -28,7 +28,7 @@ constexpr char kDigest[] = R"({"schemaVersion":1,"incidentId":"20261120T124419Z-
 "cause":"BAD_TPU_CHIP","detail":"TENSOR_CORE","confidence":0.97,"headline":"Bad.",
 "culprits":[{"slice":0,"task":1,"host":"h1","why":"x"}],"tpuStates":[]})";
 
-// Before a thread that plays the core.
+// The pages before a thread that plays the core.
 class WebTest : public ::testing::Test {
  protected:
   WebTest() : cache_(queue_) {

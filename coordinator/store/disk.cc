@@ -62,7 +62,7 @@ class PosixDisk final : public Disk {
     const int directory = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0) return Failed("cannot open directory", path, errno);
     const absl::Cleanup closer = [directory] { close(directory); };
-    // EINVAL: a file system (of the network, mostly) that has no such thing.
+    // EINVAL: the file system (mostly one of the network) cannot sync directories.
     if (fsync(directory) != 0 && errno != EINVAL) {
       return Failed("cannot sync directory", path, errno);
     }
@@ -73,8 +73,8 @@ class PosixDisk final : public Disk {
     if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) {
       return absl::OkStatus();
     }
-    // NFS and others do not know the flag. A directory that holds something is
-    // not replaced all the same.
+    // NFS and others do not know the flag. Even so rename() does not replace a directory
+    // that has entries.
     if ((errno == EINVAL || errno == ENOSYS) && rename(from.c_str(), to.c_str()) == 0) {
       return absl::OkStatus();
     }
@@ -116,7 +116,7 @@ class PosixDisk final : public Disk {
   }
 
   absl::StatusOr<std::string> ReadFile(const std::string& path, size_t max_bytes) override {
-    // A FIFO in its place would hold up the recovery of all incidents.
+    // OpenRegularFile: a FIFO in the file's place would hold up the recovery of all incidents.
     const absl::StatusOr<int> file = file::OpenRegularFile(path);
     if (!file.ok()) return file.status();
     const absl::Cleanup closer = [file = *file] { close(file); };

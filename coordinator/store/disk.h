@@ -18,9 +18,9 @@ namespace rapideye::coordinator {
 class Disk {
  public:
   virtual ~Disk() = default;
-  // Also the missing parents. OK if it is there already.
+  // Makes the missing parents, too. OK if the directory is there already.
   virtual absl::Status MakeDirectory(const std::string& path) = 0;
-  // A new file with these bytes, synced.
+  // Makes a new file with these bytes, synced.
   virtual absl::Status WriteFile(const std::string& path, const std::string& bytes) = 0;
   virtual absl::Status SyncDirectory(const std::string& path) = 0;
   // ALREADY_EXISTS if `to` is there; an empty directory or a file may be replaced
@@ -28,10 +28,10 @@ class Disk {
   virtual absl::Status Rename(const std::string& from, const std::string& to) = 0;
   // Replaces `to`, if it exists, atomically: a reader finds the old or the new file.
   virtual absl::Status Replace(const std::string& from, const std::string& to) = 0;
-  // Swaps the two, both of which must be there: a reader finds either whole at any time.
+  // Swaps two entries that both exist: a reader finds either whole at any time.
   // UNIMPLEMENTED on a file system that cannot.
   virtual absl::Status Exchange(const std::string& one, const std::string& other) = 0;
-  // OK if there is nothing.
+  // Removes the entry with its contents; OK if there is none.
   virtual absl::Status RemoveAll(const std::string& path) = 0;
 
   // Names of the entries of a directory, in no order.

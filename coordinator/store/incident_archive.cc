@@ -34,7 +34,7 @@ absl::Status Failed(const std::string& path, int error) {
   if (error == ENOENT || error == ENOTDIR) {
     return absl::NotFoundError(absl::StrCat(path, " is not there"));
   }
-  // A symbolic link is none of ours.
+  // The store makes no symbolic links: another program made this one.
   if (error == ELOOP) return absl::DataLossError(absl::StrCat(path, " is not a file"));
   return absl::UnavailableError(
       absl::StrCat("cannot read ", path, ": ", std::generic_category().message(error)));
@@ -65,7 +65,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path,
                                                      " bytes, more than is passed on (", max_bytes,
                                                      "); copy the file itself"));
   }
-  std::string bytes;  // fewer, should it have shrunk
+  std::string bytes;  // fewer, if the file has shrunk
   const int error = file::ReadUpTo(*file, static_cast<size_t>(facts.bytes), bytes);
   if (error != 0) return Failed(path, error);
   return bytes;
@@ -110,7 +110,7 @@ absl::StatusOr<std::vector<IncidentSummary>> IncidentArchive::List(size_t limit)
   for (const std::string& id : *ids) summaries.push_back(Summarise(id));
   if (!summaries.empty()) summaries.front().newest = true;
 
-  // What has been removed since need not be remembered.
+  // Incidents that are no longer on disk need not be remembered.
   const MutexLock lock(mutex_);
   std::erase_if(known_, [&ids](const auto& known) {
     return !std::binary_search(ids->begin(), ids->end(), known.first, std::greater<>());

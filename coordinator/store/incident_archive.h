@@ -28,19 +28,19 @@ class IncidentArchive {
   // `state_dir` as IncidentStore has it; it need not exist yet.
   explicit IncidentArchive(const std::string& state_dir);
 
-  // The newest `limit` incidents, newest first. No directory yet: none. What is
-  // no incident by its name is left out; one whose files are missing or broken is
+  // The newest `limit` incidents, newest first; none if there is no directory yet. An entry
+  // whose name is no incident id is left out; an incident whose files are missing or broken is
   // listed with its `problem`. UNAVAILABLE if the directory cannot be read.
   absl::StatusOr<std::vector<IncidentSummary>> List(size_t limit) const;
 
   // The ids of all incidents, in no order. Errors as List.
   absl::StatusOr<std::vector<std::string>> Ids() const;
 
-  // Its end and acknowledgement, since its digest; nullopt: nothing, or the disk does not give it.
+  // The incident's end or acknowledgement; nullopt: none, or the disk does not give it.
   std::optional<EndedIncident> EndOf(const std::string& id) const;
   std::optional<Acknowledgement> AcknowledgementOf(const std::string& id) const;
 
-  // The whole document. As it was stored; a form that was not stored, or is lost,
+  // Returns the whole document as it was stored; a form that was not stored, or is lost,
   // is rendered from the capture (and says the same, by the same classifier). The
   // results of hooks (kHooks) are no part of it, and NOT_FOUND until they exist.
   //   INVALID_ARGUMENT    `id` is no incident id

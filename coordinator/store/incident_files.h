@@ -14,12 +14,12 @@ inline constexpr char kCaptureFile[] = "capture.jsonl.gz";
 inline constexpr char kJsonFile[] = "digest.json";
 inline constexpr char kTextFile[] = "digest.txt";
 inline constexpr char kHtmlFile[] = "digest.html";
-// The record that the fleet is to keep of it (fleet/records/record_json.h).
+// The record of the incident that the fleet is to keep (fleet/records/record_json.h).
 inline constexpr char kRecordFile[] = "record.json";
-// Written later than the others: the decisions about the incident and its hooks.
+// The decisions about the incident and its hooks; written later than the files above.
 inline constexpr char kHooksFile[] = "hooks.json";
 
-// Written later, too, each when it happens (incident_notes.h).
+// Notes that are written when the incident ends or is acknowledged (incident_notes.h).
 inline constexpr char kEndedFile[] = "ended.json";
 inline constexpr char kAcknowledgedFile[] = "acknowledged.json";
 

@@ -10,7 +10,7 @@ namespace rapideye::coordinator {
 
 enum class IncidentForm { kText, kJson, kHtml, kCapture, kHooks };
 
-// The file of an incident's directory that holds it.
+// The file in an incident's directory that holds this form.
 const char* FileOf(IncidentForm form);
 
 // The digest as kText, kJson or kHtml, as it is stored; `format` is of the text. Empty for the

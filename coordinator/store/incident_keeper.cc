@@ -40,7 +40,7 @@ struct IncidentKeeper::State {
   State(IncidentStore s, Settings given)
       : store(std::move(s)), settings(std::move(given)), pending(settings.pending) {}
 
-  // One file that is to stand beside an incident.
+  // A file that is to stand beside an incident.
   struct NoteToWrite {
     std::string id;
     IncidentFile file;
@@ -65,7 +65,7 @@ struct IncidentKeeper::State {
                                                  settings.pending.longest_retry};
   bool stopping ABSL_GUARDED_BY(mutex) = false;
 
-  // Lets go of the mutex while `work` is with the disk.
+  // Releases the mutex while `work` uses the disk.
   template <typename Work>
   auto WithDisk(Work work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     busy_since = MonotonicTime();
@@ -77,11 +77,11 @@ struct IncidentKeeper::State {
     return result;
   }
 
-  // Does what is due; returns when there is more.
+  // Does the due work; returns the moment when more is due.
   absl::Duration Turn();
   void Prepare() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   void Write(const IncidentFiles& incident) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
-  // Those of incidents that wait for the disk themselves wait for them.
+  // Notes on incidents that wait for the disk wait for these incidents.
   void WriteNotes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   // False: the disk refuses an end, which is tried again.
   bool WriteNote(NoteToWrite& note) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
@@ -118,7 +118,7 @@ void IncidentKeeper::State::WriteNotes() {
     if (!early && WriteNote(note)) continue;
     later.push_back(std::move(note));
   }
-  // Notes that came while the disk was written to came after these.
+  // Notes that came during these writes are newer than those that are left.
   const bool more = !notes.empty();
   notes.insert(notes.begin(), std::make_move_iterator(later.begin()),
                std::make_move_iterator(later.end()));
@@ -141,7 +141,7 @@ bool IncidentKeeper::State::WriteNote(NoteToWrite& note) {
     if (settings.ended) settings.ended(note.id);
     return true;
   }
-  // Given up, or removed by the retention: nobody will look for its end.
+  // The incident was given up, or removed by the retention: its end interests nobody.
   if (absl::IsNotFound(status)) return true;
   spdlog::warn("incident {}: its end cannot be written down, it is tried again: {}", note.id,
                Explain(status));
@@ -153,7 +153,7 @@ void IncidentKeeper::State::Prepare() {
   if (!leftovers.ok()) {
     prepare_at = MonotonicTime() + prepare_backoff.Next();
     const std::string problem = Explain(leftovers.status());
-    // Once for each reason: it is tried again for as long as it takes.
+    // Logs each reason once: the write is tried again for as long as it takes.
     if (problem != report.problem) {
       spdlog::error("the state directory takes no incidents, digests reach this log only: {}",
                     problem);

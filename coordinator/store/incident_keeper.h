@@ -23,66 +23,66 @@ namespace rapideye::coordinator {
 struct DiskCounters {
   int64_t written = 0;               // incidents
   int64_t write_failures = 0;        // tries that failed
-  int64_t hangs = 0;                 // times it did not answer within patience
+  int64_t hangs = 0;                 // times the disk did not answer within patience
   int64_t given_up = 0;              // incidents that never came to disk
   int64_t removed = 0;               // incidents, by the retention
   int64_t retention_failures = 0;    // rounds of the retention that failed
-  int64_t half_written_removed = 0;  // incidents a crash had left
+  int64_t half_written_removed = 0;  // incidents that a crash had left
 };
 
 // The state of the state directory.
 struct DiskReport {
   DiskCounters counters;
-  // Why incidents cannot be written, and what to do; empty: they can.
+  // The reason why incidents cannot be written, and the remedy; empty: they can.
   std::string problem;
   int64_t pending_incidents = 0;  // that wait in memory
   int64_t pending_bytes = 0;
-  int64_t kept_incidents = 0;  // on disk, when it was last looked at
+  int64_t kept_incidents = 0;  // on disk, at the last look
   int64_t kept_bytes = 0;
 };
 
-// Thread-safe. An incident that cannot be written stays in memory, in bounds, and
-// is tried again until the disk takes it; each failure is in the log, and so is
-// what is given up in the end.
+// Thread-safe. An incident that cannot be written stays in memory, in bounds, and is tried
+// again until the disk takes it; the log has each failure, and each incident that is given up
+// in the end.
 class IncidentKeeper {
  public:
   struct Settings {
     Retention retention;
     PendingIncidents::Limits pending;
-    // A disk that takes longer counts as hanging.
+    // A disk that takes longer than this counts as hanging.
     absl::Duration patience = kDiskPatience;
-    // Called for each digest of an incident that is on disk (IncidentKey), with the time that
-    // took, on a thread that may outlive the keeper. May be empty.
+    // Called for each digest of an incident that is on disk (IncidentKey), with the time that the
+    // writing took, on a thread that may outlive the keeper. May be empty.
     std::function<void(const std::string& key, absl::Duration took)> wrote;
-    // Called likewise for each incident whose end is on disk. May be empty.
+    // Called on that thread for each incident whose end is on disk. May be empty.
     std::function<void(const std::string& id)> ended = {};
   };
 
   // Prepares the state directory, off the calling thread.
   IncidentKeeper(IncidentStore store, Settings settings);
-  // Writes what waits once more; if the disk hangs, leaves the thread behind. Logs
-  // the incidents that are lost.
+  // Tries once more to write the incidents that wait; if the disk hangs, leaves the thread
+  // behind. Logs the incidents that are lost.
   ~IncidentKeeper();
   IncidentKeeper(const IncidentKeeper&) = delete;
   IncidentKeeper& operator=(const IncidentKeeper&) = delete;
 
   // The result of the first try; an error is in the log already.
   std::future<absl::Status> Keep(IncidentFiles incident);
-  // Writes down the end of an incident, once all its digests are on disk; tries until the disk
-  // takes it. Of one that the disk does not have there is nothing to end.
+  // Records the end of an incident, once all its digests are on disk; tries until the disk takes
+  // it. Does nothing for an incident that the disk does not have.
   void End(const EndedIncident& ended);
-  // Writes down that somebody takes care of an incident; the result of the only try.
+  // Records that an operator takes care of an incident; returns the result of the only try.
   std::future<absl::Status> Acknowledge(const std::string& id,
                                         const Acknowledgement& acknowledgement);
   // Logs once that the disk hangs, and once that it works again. To be called about
   // once a second.
   void Watch();
   DiskReport Report() const;
-  // Where an incident's files lie, or will.
+  // The directory where an incident's files lie, or will lie.
   std::string PathOf(const std::string& id) const;
 
  private:
-  // What the thread uses. It may outlive the keeper if the disk hangs.
+  // The state of the thread. It may outlive the keeper if the disk hangs.
   struct State;
 
   const std::shared_ptr<State> state_;

@@ -273,9 +273,9 @@ TEST_F(IncidentKeeperTest, DirectoryThatVanishedIsMadeAgain) {
   EXPECT_TRUE(OnDisk(kSecond));
 }
 
-// The same against a real file system that is full or read-only: root ignores
-// file modes, so it takes one of its own, in a mount namespace of this thread and
-// those it starts.
+// The same tests against a real file system that is full or read-only: root ignores file modes,
+// so the test mounts a file system of its own, in a mount namespace of this thread and of the
+// threads that it starts.
 class RealDiskTest : public IncidentKeeperTest {
  protected:
   void SetUp() override {

@@ -1,5 +1,5 @@
-// IncidentNotes are what happens to an incident after its digest: it ends, somebody takes care of
-// it.
+// IncidentNotes are later events of an incident, after its digest: its end, and an operator's
+// acknowledgement.
 #ifndef RAPIDEYE_COORDINATOR_STORE_INCIDENT_NOTES_H_
 #define RAPIDEYE_COORDINATOR_STORE_INCIDENT_NOTES_H_
 
@@ -15,7 +15,7 @@ namespace rapideye::coordinator {
 std::string EndText(const EndedIncident& ended);
 absl::StatusOr<EndedIncident> ParseEnd(const std::string& text);
 
-// Likewise of kAcknowledgedFile.
+// The same for kAcknowledgedFile.
 std::string AcknowledgementText(const Acknowledgement& acknowledgement);
 absl::StatusOr<Acknowledgement> ParseAcknowledgement(const std::string& text);
 

@@ -19,7 +19,7 @@ TEST(IncidentNotesTest, AreReadAsTheyWereWritten) {
   EXPECT_EQ(known->at, then);
 }
 
-// Another program may have written them.
+// Another program may have written the notes.
 TEST(IncidentNotesTest, WhatStatesNoTimeIsNone) {
   for (const std::string time :
        {"", "7", "\"yesterday\"", "\"infinite-future\"", "\"infinite-past\"", "[[]]"}) {

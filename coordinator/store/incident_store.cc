@@ -14,11 +14,11 @@ namespace {
 
 constexpr char kWritingPrefix[] = ".writing-";
 constexpr char kRemovingPrefix[] = ".removing-";
-// Of a later digest: what is written, and, where nothing can be swapped, what it replaces.
+// Directories of a later digest: the new one, and, where no swap is possible, the one it replaces.
 constexpr char kReplacingPrefix[] = ".replacing-";
 constexpr char kReplacedPrefix[] = ".replaced-";
 constexpr char kVersionName[] = "/version";
-// A version file is a number; whatever is longer is none of ours.
+// A version file is a number; a longer file is not the store's own.
 constexpr size_t kMaxVersionBytes = 32;
 // Files about an incident as a whole, whichever its digest is.
 constexpr const char* kNotes[] = {kEndedFile, kAcknowledgedFile};
@@ -35,8 +35,8 @@ std::string IncidentStore::PathOf(const std::string& id) const {
   return absl::StrCat(incidents_, "/", id);
 }
 
-// The directories may have vanished, or appeared, or been replaced since the last
-// time: it is looked at before every write.
+// The directories may have vanished, appeared or been replaced since the last time: they are
+// looked at before every write.
 absl::Status IncidentStore::MakeLayout(bool* unversioned) {
   if (absl::Status status = disk_.MakeDirectory(state_dir_); !status.ok()) return status;
   const std::string version_path = absl::StrCat(state_dir_, kVersionName);
@@ -98,7 +98,7 @@ absl::Status IncidentStore::WriteDirectory(const std::string& path,
   for (const IncidentFile& file : files) {
     absl::Status status = disk_.WriteFile(absl::StrCat(path, "/", file.name), file.bytes);
     if (status.ok()) continue;
-    // What is half written only takes up room, which may be what is lacking.
+    // A half-written incident only takes up room, and a lack of room may be why it failed.
     disk_.RemoveAll(path).IgnoreError();
     return status;
   }
@@ -140,7 +140,7 @@ absl::Status IncidentStore::Replace(const std::string& id, const std::vector<Inc
   if (absl::Status status = WriteDirectory(temporary, all); !status.ok()) return status;
   absl::Status status = disk_.Exchange(temporary, PathOf(id));
   if (absl::IsUnimplemented(status)) {
-    // For a moment there is neither; after a crash in it the old one is put back.
+    // For a moment neither directory has the name; after a crash then the old one is put back.
     const std::string replaced = PathOf(absl::StrCat(kReplacedPrefix, id));
     status = disk_.Rename(PathOf(id), replaced);
     if (status.ok()) status = disk_.Rename(temporary, PathOf(id));
@@ -174,7 +174,7 @@ IncidentStore::Retained IncidentStore::Retain(const Retention& retention,
     retained.status = names.status();
     return retained;
   }
-  // The newest first: what comes beyond the limits goes.
+  // The newest come first: incidents beyond the limits are removed.
   std::sort(names->rbegin(), names->rend());
   std::vector<std::string> beyond;
   for (const std::string& name : *names) {

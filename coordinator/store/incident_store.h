@@ -36,7 +36,7 @@ struct IncidentFile {
   std::string bytes;
 };
 
-// Limits of what is kept. The newest incident always is.
+// Limits of the incidents that are kept. The newest is always kept.
 struct Retention {
   int64_t incidents = 1000;
   int64_t bytes = int64_t{10} << 30;
@@ -50,39 +50,39 @@ class IncidentStore {
   // Leftovers of an earlier process.
   struct Leftovers {
     std::vector<std::string> half_written;  // incidents; removed
-    bool unversioned = false;               // was; it held incidents
+    bool unversioned = false;               // was; the directory held incidents
   };
-  // Makes the directories and removes what a crash left half written or half
-  // removed. An error says what keeps incidents from being written; Write tries
-  // again anyway. UNIMPLEMENTED: written by a newer version, not touched.
+  // Makes the directories and removes incidents that a crash left half written or half removed.
+  // An error names the reason why incidents cannot be written; Write tries again anyway.
+  // UNIMPLEMENTED: a newer version wrote the directory, which is not touched.
   absl::StatusOr<Leftovers> Prepare();
 
-  // Where an incident's files lie, or will.
+  // The directory where an incident's files lie, or will lie.
   std::string PathOf(const std::string& id) const;
   // Writes one incident. OK if an incident of that id is already there.
   absl::Status Write(const std::string& id, const std::vector<IncidentFile>& files);
-  // Writes these files in the place of all those of the incident, or Write if there is none.
+  // Writes these files in the place of all files of the incident, or calls Write if it has none.
   absl::Status Replace(const std::string& id, const std::vector<IncidentFile>& files);
 
-  // Writes one more file beside those of an incident, in the place of an older one of its name.
+  // Writes one more file beside those of an incident, in the place of an older file of that name.
   // NOT_FOUND if the incident is not on disk.
   absl::Status Annotate(const std::string& id, const IncidentFile& file);
 
   struct Retained {
     std::vector<std::string> removed;  // ids, oldest first
-    int64_t incidents = 0;             // that are left, and
+    int64_t incidents = 0;             // incidents that are left, and
     int64_t bytes = 0;                 // their size
-    absl::Status status;               // the error that ended it early
+    absl::Status status;               // the error that ended the removal early
   };
-  // Removes the oldest incidents beyond `retention`, but never the newest, nor
-  // `latest` (a clock that was set back gives what is new an old name; "": none).
+  // Removes the oldest incidents beyond `retention`, but never the newest, nor `latest` (a clock
+  // that was set back gives a new incident an old name; "": none).
   Retained Retain(const Retention& retention, const std::string& latest);
 
  private:
   absl::Status MakeLayout(bool* unversioned);
-  // All files, synced, in a directory of this name.
+  // Writes all files, synced, into a directory of this name.
   absl::Status WriteDirectory(const std::string& path, const std::vector<IncidentFile>& files);
-  // What a Replace that was interrupted has left of this incident.
+  // Ends an interrupted Replace: puts the old files back, or removes them if the new ones stand.
   absl::Status FinishReplacing(const std::string& id);
   absl::Status Remove(const std::string& id);
 

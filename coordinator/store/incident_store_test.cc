@@ -23,9 +23,9 @@ constexpr char kMiddle[] = "20261120T124420Z-5dc4d1c8";
 constexpr char kNewest[] = "20261121T000000Z-00000000";
 const std::vector<IncidentFile> kFiles = {{"digest.json", "{}\n"}, {"capture.jsonl.gz", "abc"}};
 
-// The real disk, until it is told to fail: from the n-th change on, nothing is
-// carried out any more, as if the process had been killed there. With `torn`,
-// the write it dies in leaves half of its bytes.
+// The real disk, until it is told to fail: from the n-th change on it carries out no change, as
+// if the process had been killed there. With `torn`, the write at that moment leaves half of its
+// bytes.
 class DyingDisk final : public Disk {
  public:
   explicit DyingDisk(int changes, bool torn = false, bool exchanges = true)
@@ -76,7 +76,7 @@ class DyingDisk final : public Disk {
 
   int changes_left_;
   bool torn_;
-  bool exchanges_;  // as not every file system does
+  bool exchanges_;  // not every file system swaps names
 };
 
 class IncidentStoreTest : public ::testing::Test {
@@ -139,7 +139,7 @@ TEST_F(IncidentStoreTest, CrashBetweenAnyTwoStepsLeavesItCompleteOrAbsent) {
       const absl::Status status = IncidentStore(root_, disk).Write("one", kFiles);
       completed = !disk.died();
       EXPECT_EQ(status.ok(), completed) << steps;
-      // After the restart.
+      // Opens the directory as after a restart.
       IncidentStore store(root_, RealDisk());
       ASSERT_TRUE(store.Prepare().ok());
       if (fs::exists(store.PathOf("one"))) {
@@ -161,7 +161,7 @@ TEST_F(IncidentStoreTest, ALaterDigestTakesThePlaceOfAnEarlierOne) {
     ASSERT_TRUE(store.Write("one", {{"digest.json", "old"}, {"hooks.json", "{}"}}).ok());
     ASSERT_TRUE(store.Replace("one", kFiles).ok());
     EXPECT_EQ(Read(store.PathOf("one") + "/digest.json"), "{}\n");
-    // Nothing is left of the old one: its hooks are not those of the new.
+    // No file of the old incident is left: its hooks are not those of the new.
     EXPECT_FALSE(fs::exists(store.PathOf("one") + "/hooks.json"));
     EXPECT_THAT(Incidents(), ElementsAre("one"));
     // An incident that was never written is written.
@@ -185,7 +185,7 @@ TEST_F(IncidentStoreTest, CrashBetweenAnyTwoStepsLeavesTheOldDigestOrTheNew) {
         const absl::Status status = IncidentStore(root_, disk).Replace("one", kFiles);
         completed = !disk.died();
         EXPECT_EQ(status.ok(), completed) << steps;
-        // After the restart.
+        // Opens the directory as after a restart.
         IncidentStore store(root_, RealDisk());
         const auto leftovers = store.Prepare();
         ASSERT_TRUE(leftovers.ok()) << leftovers.status();
@@ -251,7 +251,7 @@ TEST_F(IncidentStoreTest, DirectoryOfANewerVersionIsNotTouched) {
     EXPECT_THAT(Incidents(), ElementsAre(".writing-theirs")) << version;
     EXPECT_EQ(Read(root_ + "/version"), version);
   }
-  // Once it is gone, writing resumes.
+  // Writing resumes once the version file is gone.
   fs::remove(root_ + "/version");
   EXPECT_TRUE(IncidentStore(root_, RealDisk()).Write(kNewest, kFiles).ok());
 }
@@ -301,7 +301,7 @@ TEST_F(RetentionTest, TheLatestStaysThoughTheClockHasGoneBack) {
 TEST_F(RetentionTest, WhatIsNoIncidentIsLeftAlone) {
   fs::create_directory(root_ + "/incidents/notes");
   fs::create_directory(root_ + "/incidents/.writing-other");
-  // The name of an incident, but a file, or somebody's link to a directory.
+  // Entries with the name of an incident: a file, and another user's link to a directory.
   std::ofstream(root_ + "/incidents/20200101T000000Z-00000000") << "x";
   fs::create_directory_symlink(root_, root_ + "/incidents/20200101T000000Z-00000001");
   EXPECT_THAT(store_.Retain({.incidents = 1}, "").removed, ElementsAre(kOldest, kMiddle));
@@ -337,7 +337,7 @@ TEST_F(IncidentStoreTest, DirectoryThatCannotBeIsReportedByName) {
   EXPECT_FALSE(prepared.ok());
   EXPECT_THAT(std::string(prepared.message()), HasSubstr(root_ + "/file"));
   EXPECT_FALSE(store.Write("one", kFiles).ok());
-  // Once it can be, writing resumes by itself.
+  // Writing resumes by itself once the directory can be made.
   fs::remove(root_ + "/file");
   EXPECT_TRUE(store.Write("one", kFiles).ok());
 }

@@ -15,10 +15,10 @@ namespace {
 using nlohmann::json;
 
 constexpr int kSchemaVersion = 1;
-// No incident is looked at so often; work is done for each digest of one.
+// More digests than any incident has; each digest costs work.
 constexpr int64_t kMaxRevision = 1000;
 
-// Most of a large digest is what a list does not show: it is not kept while
+// A list shows little of a large digest: other members are not kept while
 // parsing.
 bool Wanted(const std::string& key) {
   static const std::set<std::string_view> kKeys = {"schemaVersion", "detectedAt", "job",

@@ -26,15 +26,15 @@ struct IncidentSummary {
   std::string headline;
   int64_t revision = 1;               // more: a later look has changed the verdict
   std::vector<std::string> culprits;  // hosts, each once, at most kMaxListedCulprits
-  size_t culprit_hosts = 0;           // how many there are
+  size_t culprit_hosts = 0;           // number of all culprit hosts, also those not listed
   // The problem with the incident's files; "" for a complete incident. Fields that
   // could not be read are empty.
   std::string problem;
 
-  // Of its notes, which its digest knows nothing of.
+  // From the incident's notes, which the digest does not hold.
   std::optional<EndedIncident> ended = {};  // absent: it lasts, or nobody saw its end
   std::optional<Acknowledgement> acknowledged = {};
-  bool newest = false;  // of a list; each before it is over
+  bool newest = false;  // first of a list; older incidents are over
 };
 
 // Hosts that a line of a list names; `rapideye show` has them all.
@@ -48,7 +48,7 @@ absl::StatusOr<IncidentSummary> SummariseDigest(const std::string& json);
 // The part of the list's line about the digest itself.
 ToldVerdict VerdictOf(const IncidentSummary& summary);
 
-// From its detection to its end; nullopt if one of them is not known.
+// The time from the incident's detection to its end; nullopt if one of them is not known.
 std::optional<absl::Duration> Lasted(const IncidentSummary& summary);
 
 // "2026-11-20T12:44:19Z" from "20261120T124419Z-5dc4d1c8", for an incident whose

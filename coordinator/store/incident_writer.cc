@@ -34,7 +34,7 @@ RenderedDigest RenderForms(const digest::Report& report, digest::TextFormat form
   rendered.text = RenderAs(report, IncidentForm::kText, format);
   rendered.html = RenderAs(report, IncidentForm::kHtml, format);
   nlohmann::ordered_json json = digest::ReportToJson(report);
-  // All but the printing of this document.
+  // The time of all rendering but the printing of this document.
   json["timings"]["renderMs"] = absl::ToInt64Milliseconds(MonotonicTime() - begin);
   rendered.json = absl::StrCat(digest::Dump(json, /*pretty=*/true), "\n");
   return rendered;
@@ -49,8 +49,8 @@ absl::Time DetectedIn(const Capture& capture) {
   return absl::FromUnixMillis(capture.header.detected_unix_ms.value_or(0));
 }
 
-// What a digest cannot do without: cause, culprits, removal, who is missing. Sentences and
-// evidence may be what took too long.
+// The parts that a digest cannot do without: cause, culprits, removal, missing workers. Sentences
+// and evidence may have been the reason for the delay.
 Verdict Essence(const Verdict& verdict, std::string why) {
   constexpr size_t kMostCulprits = 16;
   Verdict essence;
@@ -93,7 +93,7 @@ int64_t IncidentWriter::RevisionOf(const std::string& incident_id) const {
   return settings_.revision_on_disk ? settings_.revision_on_disk(incident_id) : 1;
 }
 
-// Whose process ended may be followed by others: the first to be named stays.
+// Further workers may end after the first culprit's process: the culprit named first stays.
 bool IncidentWriter::Repeats(const Begun& begun) const {
   const Conclude& conclude = *begun.conclude;
   if (!conclude.again || conclude.incident_id != last_incident_) return false;
@@ -107,7 +107,7 @@ bool IncidentWriter::Repeats(const Begun& begun) const {
   });
 }
 
-// A digest that says UNKNOWN is followed by further looks, and one of a word while the job went on.
+// Further looks follow a digest that says UNKNOWN, or the digest of an alarm while the job went on.
 bool IncidentWriter::SaysNothingNew(const Begun& begun) {
   const bool unknown = begun.verdict.cause == Cause::kUnknown && begun.conclude->again;
   const bool repeats = Repeats(begun);
@@ -181,7 +181,7 @@ void IncidentWriter::Process(Conclude conclude) {
   const std::string id = begun.conclude->incident_id;
   if (SaysNothingNew(begun)) return;
   begun.revision = begun.conclude->again ? RevisionOf(id) + 1 : 1;
-  // There is one incident at a time; one that waits for ever would not be told.
+  // One incident exists at a time; an incident that waits for ever would never be told.
   FinishWaiting();
   if (begun.verdict.sides.empty() || settings_.want_texts == nullptr) {
     return Finish(std::move(begun));
@@ -228,7 +228,7 @@ IncidentRecord IncidentWriter::RecordOf(const Begun& begun) const {
   IncidentRecord record = Describe(IncidentKey(id, begun.revision), conclude.capture, begun.verdict,
                                    DetectedIn(conclude.capture), conclude.hardware);
   if (conclude.hosts.has_value()) record.hosts = std::min(record.hosts, *conclude.hosts);
-  // One standstill counts once against a machine: a second opinion is for people.
+  // A standstill counts once against a machine: a second verdict on it is for people.
   if (begun.revision > 1 && id == last_incident_ && last_verdict_.cause != Cause::kUnknown) {
     for (CulpritRecord& culprit : record.culprits) culprit.grounds = Grounds::kNever;
   }
@@ -274,8 +274,8 @@ void IncidentWriter::Finish(Begun begun) {
     spdlog::error("incident {}: its capture cannot be written: {}", id,
                   std::string(capture.status().message()));
   }
-  // The digest comes last in the log, after where it lies, but waits for no disk
-  // that hangs.
+  // The digest comes last in the log, after the path of its files, but waits for no disk that
+  // hangs.
   last_incident_ = id;
   last_revision_ = begun.revision;
   last_verdict_ = begun.verdict;

@@ -45,15 +45,15 @@ class IncidentWriter {
  public:
   struct Settings {
     digest::TextFormat text_format = digest::TextFormat::kClassic;
-    // How long a digest waits for the disk, to be able to name its files.
+    // Time that a digest waits for the disk, so that it can name its files.
     absl::Duration disk_patience = kDiskPatience;
-    // How long a digest waits for its verdict; what is known is written all the same then.
+    // Time that a digest waits for its verdict; then it says what is known without the verdict.
     absl::Duration verdict_patience = kVerdictPatience;
     // Classifies; may be called on any thread, and may never return.
     std::function<Verdict(const Capture&)> classify = [](const Capture& capture) {
       return Classify(capture);
     };
-    // Likewise for its forms: those of a report without the workers' own evidence are written then.
+    // Time for the digest's forms; then they come of a report without the workers' own evidence.
     absl::Duration render_patience = kVerdictPatience;
     // Builds the report; may be called on any thread, and may never return.
     std::function<digest::Report(const Capture&, const Verdict&, const digest::ReportContext&)>
@@ -72,8 +72,8 @@ class IncidentWriter {
     // Requests the texts of programs that have diverged; the answer is a Post of
     // TextsGathered. Empty: texts are not available.
     std::function<void(TextsWanted)> want_texts = nullptr;
-    // The number of the digest that an earlier coordinator has left of this incident; 1 if it
-    // is not known. Asked for a further look at it. May be empty.
+    // Returns the number of the digest that an earlier coordinator has left of this incident; 1 if
+    // it is not known. Called for a further look at the incident. May be empty.
     std::function<int64_t(const std::string& incident_id)> revision_on_disk = nullptr;
     // Called when the digest is in the log and the disk has done its work, has
     // failed for now, or has run out of time.
@@ -101,36 +101,36 @@ class IncidentWriter {
     absl::Duration began = {};  // on the steady clock
   };
 
-  // Unknown if it takes too long.
+  // Returns an unknown verdict if classification takes too long.
   Verdict VerdictOn(const std::shared_ptr<Conclude>& conclude) const;
   void Process(Conclude conclude);
-  // All forms of the digest.
+  // Renders all forms of the digest.
   RenderedDigest Render(const Begun& begun, const digest::ReportContext& context) const;
-  // Of the digest that is out.
+  // The revision of the digest that is out.
   int64_t RevisionOf(const std::string& incident_id) const;
-  // A digest that names a cause is out, and this look names the same, or one of its culprits.
+  // True if a digest with a cause is out, and this look names the same, or one of its culprits.
   bool Repeats(const Begun& begun) const;
-  // The verdict says nothing that a digest is to be written for; reports it, and for how long
-  // it holds.
+  // True if the verdict needs no digest; then reports that to the core, with the time for which the
+  // verdict holds.
   bool SaysNothingNew(const Begun& begun);
   void Process(TextsGathered texts);
-  // Without the texts that it still waits for.
+  // Finishes an incident without the texts that it still waits for.
   void FinishWaiting();
   void Finish(Begun begun);
-  // As the fleet remembers it.
+  // The incident as the fleet remembers it.
   IncidentRecord RecordOf(const Begun& begun) const;
-  // The digest is in the log.
+  // Reports a digest that is in the log.
   void Announce(const Begun& begun, std::string text,
                 const std::optional<ToldVerdict>& verdict) const;
 
   IncidentKeeper& keeper_;
   const Settings settings_;
-  // Of the thread.
+  // Only the thread uses these.
   std::optional<Begun> awaits_texts_;
-  std::string last_incident_;  // that got a digest, and the number of the last
+  std::string last_incident_;  // the last incident that got a digest
   int64_t last_revision_ = 1;
   Verdict last_verdict_;
-  Worker worker_;  // last: its jobs use the others
+  Worker worker_;  // last member: its jobs use the others
 };
 
 }  // namespace rapideye::coordinator

@@ -48,7 +48,7 @@ class IncidentWriterTest : public ::testing::Test {
   }
   ~IncidentWriterTest() override { fs::remove_all(root_); }
 
-  // What comes of a hang on this disk: the digest as it reached the log.
+  // Returns the digest of a hang on this disk, as it reached the log.
   std::string Digest(Disk& disk, absl::Duration patience) {
     std::promise<std::string> digest;
     std::promise<IncidentConcluded> concluded;
@@ -65,7 +65,7 @@ class IncidentWriterTest : public ::testing::Test {
     const IncidentConcluded event = concluded.get_future().get();
     EXPECT_EQ(event.incident_id, kId);
     EXPECT_TRUE(event.hang);
-    return digest.get_future().get();  // it came first
+    return digest.get_future().get();  // the digest came first
   }
 
   std::string root_;
@@ -183,7 +183,7 @@ TEST_F(IncidentWriterTest, DivergedProgramsAreComparedBeforeTheDigest) {
   EXPECT_EQ(texts.incident_id, kId);
   ASSERT_EQ(texts.sides.size(), 2u);
   TextsGathered gathered{.incident_id = "another", .sides = {}};
-  writer.Post(gathered);  // is not waited for
+  writer.Post(gathered);  // the writer does not wait for these
   gathered.incident_id = kId;
   for (const ProgramSide& side : texts.sides) {
     gathered.sides.push_back({side, side.workers.front(), std::nullopt, "there is no dump"});
@@ -208,7 +208,7 @@ TEST_F(IncidentWriterTest, TheEndWaitsForNoTexts) {
   EXPECT_THAT(digest, HasSubstr("Fingerprint mismatch"));
 }
 
-// Everybody waits at the same place; or for a chip that is seen to compute.
+// All workers wait at the same place; or for a chip that is seen to compute.
 Conclude Look(bool again, bool known) {
   classifier::testing::Scenario scenario;
   if (known) {
@@ -224,7 +224,7 @@ Conclude Look(bool again, bool known) {
 
 class FurtherLooksTest : public IncidentWriterTest {
  protected:
-  // Another process of the coordinator, if there was one before.
+  // Starts a writer in another process of the coordinator, if there was one before.
   void Start() {
     writer_.reset();
     keeper_.reset();
@@ -297,8 +297,8 @@ TEST_F(FurtherLooksTest, AVerdictThatHasChangedTakesThePlaceOfTheFirst) {
   EXPECT_THAT(json.str(), HasSubstr("BAD_TPU_CHIP"));
 }
 
-// Another culprit, after a look at a job that still went on: people hear of it, but one standstill
-// is no second event against a machine.
+// Another culprit, after a look at a job that still went on: people are told of it, but a
+// standstill counts only once against a machine.
 TEST_F(FurtherLooksTest, ANamedVerdictIsReplacedOnlyByOneThatNamesOthers) {
   Start();
   Process(Look(false, true));

@@ -56,7 +56,7 @@ absl::StatusOr<KeptPauses> ParseLearnt(const std::string& text) {
   KeptPauses pauses{.job_incarnation = incarnation->get<std::string>(), .learnt = {}};
   for (const Field& field : kFields) {
     const auto found = json.find(field.key);
-    // Another version may have learnt less.
+    // Another version of the program may have learnt less.
     if (found == json.end()) continue;
     if (!found->is_number_unsigned()) return none;
     const auto ms = found->get<uint64_t>();

@@ -1,4 +1,4 @@
-// LearntFile keeps what was learnt of the job's pauses for the coordinator that comes next.
+// LearntFile keeps the learnt pauses of the job for the next coordinator.
 #ifndef RAPIDEYE_COORDINATOR_STORE_LEARNT_FILE_H_
 #define RAPIDEYE_COORDINATOR_STORE_LEARNT_FILE_H_
 
@@ -17,11 +17,11 @@ namespace rapideye::coordinator {
 std::string LearntText(const KeptPauses& pauses);
 absl::StatusOr<KeptPauses> ParseLearnt(const std::string& text);
 
-// The pauses that the state directory holds; nullopt if there are none. What cannot be read is
-// logged, and none.
+// The pauses that the state directory holds; nullopt if there are none. A file that cannot be
+// read is logged, and counts as none.
 std::optional<KeptPauses> ReadLearnt(const std::string& state_dir, Disk& disk);
 
-// Writes on a thread of its own: a disk that hangs holds nobody up. What cannot be written is
+// Writes on a thread of its own: a disk that hangs delays no caller. A write that fails is
 // logged.
 class LearntFile {
  public:
@@ -29,7 +29,7 @@ class LearntFile {
   LearntFile(const std::string& state_dir, Disk* disk);
   ~LearntFile();
 
-  // Takes the place of what the file holds.
+  // Replaces the content of the file.
   void Write(KeptPauses pauses);
 
  private:

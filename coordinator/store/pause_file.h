@@ -17,11 +17,11 @@ namespace rapideye::coordinator {
 std::string PauseText(const KeptPause& pause);
 absl::StatusOr<KeptPause> ParsePause(const std::string& text);
 
-// The pause that the state directory holds; nullopt if there is none. What cannot be read is
-// logged, and none.
+// The pause that the state directory holds; nullopt if there is none. A file that cannot be
+// read is logged, and counts as none.
 std::optional<KeptPause> ReadPause(const std::string& state_dir, Disk& disk);
 
-// Writes on a thread of its own: a disk that hangs holds nobody up. What cannot be written is
+// Writes on a thread of its own: a disk that hangs delays no caller. A write that fails is
 // logged.
 class PauseFile {
  public:
@@ -29,7 +29,7 @@ class PauseFile {
   PauseFile(const std::string& state_dir, Disk* disk);
   ~PauseFile();
 
-  // Takes the place of what the file holds; nullopt removes it.
+  // Replaces the content of the file; nullopt removes it.
   void Write(std::optional<KeptPause> pause);
 
  private:

@@ -20,7 +20,7 @@ namespace rapideye::coordinator {
 struct IncidentFiles {
   std::string id;
   std::vector<IncidentFile> files;
-  // More than 1: a later digest, which takes the place of what is there.
+  // More than 1: a later digest, which replaces the one on disk.
   int64_t revision = 1;
 };
 
@@ -73,7 +73,7 @@ class PendingIncidents {
 
   Limits limits_;
   std::deque<Entry> entries_;  // oldest first
-  int64_t bytes_ = 0;          // of all of them
+  int64_t bytes_ = 0;          // size of all entries
   const IncidentFiles* in_progress_ = nullptr;
 };
 

@@ -28,7 +28,7 @@ HloSide Describe(const GatheredText& gathered) {
   return side;
 }
 
-// The text of a side, or why there is none.
+// The text of a side, or the reason why there is none.
 absl::StatusOr<std::string> TextOf(const GatheredText& gathered) {
   if (!gathered.text.has_value()) return absl::NotFoundError(gathered.problem);
   absl::StatusOr<std::string> text = Decompress(gathered.text->gzip);

@@ -17,12 +17,12 @@ struct ComparedTexts {
   std::vector<IncidentFile> files;  // the texts, as they came
 };
 
-// Texts come from peers: one that is no gzip, too large once decompressed, or of another
-// module than it was asked for is left out, and its side says why. Takes seconds for
+// Texts come from peers: a text that is no gzip, too large once decompressed, or of another
+// module than was asked for is left out, and its side says why. Takes seconds for
 // the largest. `sides` are two.
 ComparedTexts CompareTexts(std::vector<GatheredText> sides);
 
-// INVALID_ARGUMENT unless it is gzip, whole, and at most kMaxModuleTextBytes.
+// INVALID_ARGUMENT unless `gzip` is whole, and its text at most kMaxModuleTextBytes.
 absl::StatusOr<std::string> Decompress(const std::string& gzip);
 
 }  // namespace rapideye::coordinator

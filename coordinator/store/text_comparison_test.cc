@@ -64,7 +64,7 @@ TEST(CompareTexts, OfOneSideIsKeptAndNotCompared) {
   EXPECT_THAT(compared.files, SizeIs(1));
 }
 
-// What a peer sends that is no text costs that side, and nothing else.
+// A peer's bytes that are no text leave that side without a text, and harm nothing else.
 TEST(CompareTexts, LeavesOutWhatIsNoText) {
   const std::string good = Gzip(Module("copy"));
   const std::string bomb = Gzip(std::string(wire::kMaxModuleTextBytes + 1, ' '));

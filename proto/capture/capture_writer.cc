@@ -32,7 +32,7 @@ std::string Encode(const v1::CaptureRecord& record, Encoding encoding) {
   return out;
 }
 
-// One record after the other, encoded and perhaps compressed.
+// Writes records one after the other, encoded and perhaps compressed.
 class RecordWriter {
  public:
   explicit RecordWriter(const WriteOptions& options) : options_(options) {}

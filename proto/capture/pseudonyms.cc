@@ -30,9 +30,9 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using Names = v1::Check::Names;
 
-// No real name begins so.
+// No real name begins with this.
 constexpr absl::string_view kMark = "anon-";
-// A name of digits alone that is shorter is more often a number, where it stands in a text.
+// A shorter name of digits alone is more often a number where it stands in a text.
 constexpr size_t kShortestNumber = 6;
 
 Names NamesOf(const FieldDescriptor& field) {
@@ -52,14 +52,14 @@ bool IsAmong(absl::string_view text, const Words& words) {
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
-// Everybody has these.
+// Every machine has these users.
 bool IsCommonUser(absl::string_view user) {
   constexpr std::array<absl::string_view, 5> kUsers = {"root", "nobody", "daemon", "ubuntu",
                                                        "user"};
   return IsAmong(user, kUsers) || !HasLetter(user);
 }
 
-// Directories that say nothing about whose host it is.
+// Directories that do not tell whose host it is.
 bool IsCommonDirectory(absl::string_view name) {
   constexpr std::array<absl::string_view, 40> kNames = {
       "usr",     "lib",      "lib64",         "local",         "bin",
@@ -74,7 +74,7 @@ bool IsCommonDirectory(absl::string_view name) {
          absl::StartsWith(name, "python3") || absl::StartsWith(name, kMark) || !HasLetter(name);
 }
 
-// IPv4, or what has colons between hexadecimal digits.
+// True for IPv4, or for a text with colons between hexadecimal digits.
 bool IsAddress(absl::string_view text) {
   const auto is_any_of = [](absl::string_view bytes) {
     return [bytes](char c) { return absl::StrContains(bytes, absl::string_view(&c, 1)); };
@@ -97,7 +97,7 @@ struct Patterns {
   const RE2 path{R"((^|[\s"'=(\[{<,@:])(/[\w.+~%@-]+(?:/[\w.+~%@-]*)+))"};
 };
 
-// Each match of the pattern, as `replace` has it from the match; its first group stays in front.
+// Replaces each match of the pattern by `replace` of it; the first group stays in front.
 void ReplaceEach(const RE2& pattern, absl::FunctionRef<std::string(absl::string_view)> replace,
                  std::string& text) {
   std::string out;
@@ -115,7 +115,7 @@ void ReplaceEach(const RE2& pattern, absl::FunctionRef<std::string(absl::string_
   text = std::move(out);
 }
 
-// 198.18.0.0/15 and 2001:db8::/32 are nobody's.
+// No host has an address in 198.18.0.0/15 or 2001:db8::/32.
 std::string AddressPseudonym(size_t number, bool v6) {
   return v6 ? absl::StrFormat("2001:db8::%x", number)
             : absl::StrFormat("198.%d.%d.%d", 18 + number / 65536 % 2, number / 256 % 256,
@@ -302,7 +302,7 @@ class TextCleaner {
     std::vector<std::string> parts = absl::StrSplit(path, '/');
     for (size_t i = 0; i < parts.size(); ++i) {
       const bool last = i + 1 == parts.size();
-      // Of a package: the same for everybody.
+      // Folders of a package are the same on every machine.
       if (parts[i] == "site-packages" || parts[i] == "dist-packages" ||
           absl::StartsWith(parts[i], "python3")) {
         break;
@@ -342,7 +342,7 @@ class Pseudonymiser {
     });
   }
 
-  // Settings that list hosts and the job: whatever they are made of.
+  // Learns names from settings that list hosts and the job, in any form.
   void LearnSettings(const v1::Snapshot& snapshot) {
     for (const v1::Setting& setting : snapshot.settings()) {
       const bool hosts = absl::StrContains(setting.name(), "HOSTNAMES") ||

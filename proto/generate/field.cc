@@ -99,7 +99,7 @@ std::string Guarded(const std::string& guard, const std::string& statement) {
                                  : "  if (" + guard + ") {\n    " + statement + "\n  }\n";
 }
 
-// Of a field that is required: how it shows that it is not there, and what is said then.
+// The check of a required field: how its absence shows, and the error for it.
 std::string RequiredFromWire(const FieldDescriptor& field, const std::string& get) {
   const std::string has = "in.has_" + field.name() + "()";
   const std::string present = IsOptional(field) ? has + " && " : "";

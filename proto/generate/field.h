@@ -21,7 +21,7 @@ std::string WireName(const std::string& full_name);
 std::string EnumName(const google::protobuf::EnumDescriptor& type);
 std::string ValueName(const google::protobuf::EnumDescriptor& type, int number);
 
-// Refuses (std::invalid_argument) what makes no sense, or would leave something unbounded.
+// Refuses (std::invalid_argument) options that make no sense, or leave a value unbounded.
 void Validate(const google::protobuf::FieldDescriptor& field);
 
 std::string TypeOf(const google::protobuf::FieldDescriptor& field);
@@ -31,7 +31,7 @@ std::string Declaration(const google::protobuf::FieldDescriptor& field);
 // The constant for the largest number, or the most bytes or entries; empty if there is none.
 std::string Limit(const google::protobuf::FieldDescriptor& field);
 
-// The lists of this message that it or what it holds has indexes into (`own`), or those of
+// The lists of this message into which it or its members have indexes (`own`), or those of
 // messages around it.
 std::set<std::string> ListsIndexed(const google::protobuf::Descriptor& message, bool own);
 

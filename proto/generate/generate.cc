@@ -36,7 +36,7 @@ SourceLocation CommentsOf(const Element& element) {
   return comments;
 }
 
-// A line of code, with the comments that stand above and behind it in the .proto.
+// A line of code, with the comments above and behind its source in the .proto.
 std::string Commented(const SourceLocation& comments, const std::string& code) {
   std::string behind = AsComment(comments.trailing_comments, "");
   const std::string line = "  " + code + (behind.empty() ? "\n" : "  " + behind);
@@ -47,7 +47,7 @@ std::string Commented(const SourceLocation& comments, const std::string& code) {
 
 std::string Include(const std::string& path) { return "#include \"" + path + "\"\n"; }
 
-// Collects what is generated of one .proto.
+// Collects the code that is generated of one .proto.
 class Writer {
  public:
   explicit Writer(const FileDescriptor& file);
@@ -65,10 +65,10 @@ class Writer {
 
   void Declare(const EnumDescriptor& type);
 
-  // A message that is one oneof of messages, and nothing else.
+  // Declares a message that is only one oneof of messages.
   void DeclareVariant(const Descriptor& message);
 
-  // What a type is made of comes before it.
+  // Declares the types that a type is made of before the type itself.
   void Declare(const Descriptor& message);
 
   const FileDescriptor& file_;
@@ -229,7 +229,7 @@ void Writer::Declare(const Descriptor& message) {
     if (field.message_type() != nullptr) Declare(*field.message_type());
     if (field.enum_type() != nullptr) Declare(*field.enum_type());
     const std::string declaration = Declaration(field);
-    // Several fields may be parts of one member.
+    // Several fields of the .proto may be parts of one member.
     if (parts["members"].find("  " + declaration) == std::string::npos) {
       parts["members"] += Commented(CommentsOf(field), declaration);
     }

@@ -5,7 +5,7 @@
 //     the comments carried over, equality; of each enum an enum class, with its names.
 //   * FromWire, which checks every field, and ToWire, on proto/wire/field_scope.h.
 //
-// Links protobuf alone: whatever includes the result has to wait for this program.
+// Links protobuf alone: a build step that includes the result has to wait for this program.
 #ifndef RAPIDEYE_PROTO_GENERATE_GENERATE_H_
 #define RAPIDEYE_PROTO_GENERATE_GENERATE_H_
 

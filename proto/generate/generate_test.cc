@@ -1,4 +1,4 @@
-// What is generated of example.proto, to the letter, and which .proto files are refused.
+// Tests compare the code generated of example.proto to the letter, and see .proto files refused.
 #include "proto/generate/generate.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ using google::protobuf::FileDescriptorSet;
 using testing::HasSubstr;
 using v1::Check;
 
-// example.proto and what it imports, as the compiler of protobuf reads them.
+// Reads example.proto and its imports, as protobuf's compiler has written them.
 FileDescriptorSet Example() {
   std::ifstream in(RAPIDEYE_EXAMPLE_DESCRIPTORS, std::ios::binary);
   FileDescriptorSet set;

@@ -37,10 +37,10 @@ namespace {
 // A job's hosts connect at once after a restart; what does not fit is tried again by the kernel
 // of the peer.
 constexpr int kBacklog = 4096;
-// Until descriptors have come back, or pending connections have gone on.
+// Pause until descriptors have come back, or pending connections have gone on.
 constexpr int kPauseMs = 50;
 
-// While connections are pending: those that are over by then are let go of.
+// While connections are pending, those whose handshake has timed out are let go of this often.
 constexpr int kExpiryMs = 1'000;
 
 using PeerName = PendingConnections::Peer;
@@ -62,7 +62,7 @@ PeerName NameOf(const sockaddr_storage& peer) {
   return {text.data(), ntohs(v6.sin6_port)};
 }
 
-// Of gRPC's "ipv4:192.0.2.1:80", "ipv6:%5B2001:db8::1%5D:80".
+// The address in gRPC's "ipv4:192.0.2.1:80", "ipv6:%5B2001:db8::1%5D:80".
 PeerName NameOf(const std::string& peer) {
   const size_t scheme = peer.find(':');
   const size_t colon = peer.rfind(':');
@@ -88,8 +88,8 @@ int DescriptorLimit() {
   return static_cast<int>(limit.rlim_cur);
 }
 
-// Above it connections take none. Where the limit is so low that the rest is all there is, some
-// are taken in nevertheless.
+// Connections take only descriptors below this, and leave kSpareDescriptors, or a quarter of a low
+// limit, to the rest of the process.
 int LimitOfConnections() {
   const int limit = DescriptorLimit();
   return limit - std::min(kSpareDescriptors, limit / 4);
@@ -135,11 +135,11 @@ struct Acceptor::State {
     for (const auto& [peer, held] : held_) close(held);
   }
 
-  // Takes note of an accepted connection. A refused one is the caller's to close, without
-  // descriptors it is starved.
+  // Takes note of an accepted connection. If it is refused, the caller closes it; if no descriptors
+  // are left for it, it is starved.
   enum class Taken { kYes, kRefused, kStarved };
   Taken Take(int connection, const PeerName& peer) ABSL_LOCKS_EXCLUDED(mutex_) {
-    // gRPC closes the connection, and its number is then another's. This one stays ours, to
+    // gRPC closes the connection, and its number is then another's. This duplicate stays ours, to
     // end the connection by. Both end with gRPC's shutdown(2).
     const int held = fcntl(connection, F_DUPFD_CLOEXEC, 0);
     if (held < 0 || held >= LimitOfConnections()) {
@@ -169,13 +169,13 @@ struct Acceptor::State {
     Release(peer);
   }
 
-  // False: what is not accepted waits in the kernel.
+  // False: further connections wait in the kernel.
   bool HasRoom() ABSL_LOCKS_EXCLUDED(mutex_) {
     const MutexLock lock(mutex_);
     return !pending_.Full(MonotonicTime());
   }
 
-  // False: none are pending.
+  // False: no connections are pending.
   bool Expire() ABSL_LOCKS_EXCLUDED(mutex_) {
     const MutexLock lock(mutex_);
     for (const PeerName& peer : pending_.Expire(MonotonicTime())) Release(peer);
@@ -247,8 +247,8 @@ absl::StatusOr<std::unique_ptr<Acceptor>> Acceptor::Listen(const std::string& ad
     const int descriptor = Bind(*at);
     if (descriptor < 0) {
       if (reason == 0) reason = errno;
-      // That another process has one of the addresses is a mistake; a family that the host does
-      // not have is none.
+      // An address that another process holds is a mistake of the operator; a family that the host
+      // lacks is not.
       if (errno == EADDRINUSE) break;
       continue;
     }
@@ -330,14 +330,14 @@ bool Acceptor::AcceptOne(int listener) {
   int connection = accept_one();
   if (connection < 0 && (errno == EMFILE || errno == ENFILE)) {
     state_->NoteStarved();  // known before the peer notices
-    // It would stay in the kernel's queue, and its peer would wait for ever.
+    // The connection would stay in the kernel's queue, and its peer would wait for ever.
     close(std::exchange(spare_, -1));
     connection = accept_one();
     if (connection >= 0) close(connection);
     spare_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
     return false;
   }
-  // The peer has gone, or the network has a moment: nothing that ends a listener.
+  // The peer has gone, or the network fails for a moment: no reason to end a listener.
   if (connection < 0) return errno == EAGAIN || errno == ECONNABORTED || errno == EINTR;
   // The lowest free number is given out first.
   if (connection >= LimitOfConnections()) {

@@ -1,4 +1,4 @@
-// Acceptor accepts connections for a gRPC server, and goes on accepting whatever happens.
+// Acceptor accepts connections for a gRPC server, and goes on accepting after any error.
 //
 // gRPC's own listener gives up for good on the first accept that finds no descriptor left, and
 // bounds nothing that is not authenticated yet. This one keeps descriptors for the rest of the

@@ -35,12 +35,12 @@ TEST(PendingConnections, OnePeerHasABoundOfItsOwn) {
   }
   EXPECT_EQ(pending.Admit(At("192.0.2.1", 1), now).outcome, Outcome::kRefused);
   EXPECT_EQ(pending.Admit(At("192.0.2.2", 1), now).outcome, Outcome::kAdmitted);
-  // One that makes a call makes room, and only once.
+  // A connection that makes a call makes room, and only once.
   pending.Arrived(At("192.0.2.1", 1000));
   pending.Arrived(At("192.0.2.1", 1000));
   EXPECT_EQ(pending.Admit(At("192.0.2.1", 1), now).outcome, Outcome::kAdmitted);
   EXPECT_EQ(pending.Admit(At("192.0.2.1", 2), now).outcome, Outcome::kRefused);
-  // Those that do not are over by then.
+  // Connections without a call are over by then.
   EXPECT_EQ(pending.Expire(now + kTimeout).size(), kMaxPendingOfPeer + 1);
   EXPECT_TRUE(pending.empty());
 }
@@ -62,7 +62,7 @@ TEST(PendingConnections, TheOldestOfAnAddressMakesRoomOnceItHadItsTurn) {
   EXPECT_FALSE(second.yields.has_value());
   EXPECT_EQ(pending.Admit(At("192.0.2.1", 2), ripe + absl::Milliseconds(1)).yields,
             At("192.0.2.1", 1001));
-  // One that was given up for another has nothing left to expire.
+  // A connection that was given up for another has nothing left to expire.
   EXPECT_EQ(pending.Expire(kTimeout).size(), 1);
 }
 
@@ -88,7 +88,7 @@ TEST(PendingConnections, AllTogetherHaveABoundAndTheMostCrowdedAddressYields) {
   EXPECT_FALSE(pending.Admit(At("host-9", 900), kLeastTurn).yields.has_value());
 }
 
-// Each connection from an address of its own: the order is that of their age, not of their names.
+// Each connection has an address of its own: the order is that of age, not of the names.
 TEST(PendingConnections, OfManyAddressesTheOldestYields) {
   PendingConnections pending(kTimeout);
   for (size_t i = 0; i < kMaxPending; ++i) {
@@ -108,7 +108,7 @@ int Connect(int port) {
   return client;
 }
 
-// Until the peer closes it.
+// Waits until the peer closes it.
 bool IsClosed(int client) {
   char byte = 0;
   return read(client, &byte, 1) <= 0;
@@ -149,7 +149,7 @@ TEST(Acceptor, GoesOnOnceDescriptorsHaveComeBack) {
   getrlimit(RLIMIT_NOFILE, &before);
   const int first = Connect(server.acceptor().port());
   const int second = Connect(server.acceptor().port());
-  // Both have been taken in, with the descriptors that this needs: nobody else is after one.
+  // Both connections have their descriptors now: no other thread needs a new one.
   char byte = 0;
   ASSERT_EQ(read(first, &byte, 1), 1);
   ASSERT_EQ(read(second, &byte, 1), 1);

@@ -1,5 +1,5 @@
 // CertificateWatch looks at a daemon's own TLS files again and again: when they end, and whether
-// whom they let in has changed.
+// the set of peers that they let in has changed.
 #ifndef RAPIDEYE_PROTO_TRANSPORT_CERTIFICATE_WATCH_H_
 #define RAPIDEYE_PROTO_TRANSPORT_CERTIFICATE_WATCH_H_
 
@@ -15,41 +15,41 @@
 
 namespace rapideye::transport {
 
-// When a daemon's own certificates end. Absent: it has none, or they could not be read.
+// Ends of a daemon's own certificates. Absent: there is none, or it could not be read.
 struct CertificateExpiry {
   std::optional<absl::Time> certificate;
-  std::optional<absl::Time> authority;  // of several the last
+  std::optional<absl::Time> authority;  // of several the last end
 };
 
-// Says what a person should know of the ends: nothing until a week before. Each line once a day.
+// Warns a person of the ends: no line until a week before, then each line once a day.
 class ExpiryNotice {
  public:
-  // Of --tls-cert and --tls-ca, in this order; empty: nothing to say now.
+  // Warnings of --tls-cert and --tls-ca, in this order; empty: none now.
   std::string Observe(const CertificateExpiry& expiry, absl::Time now);
 
  private:
   absl::Time told_ = absl::InfinitePast();
 };
 
-// Thread-safe. Looks from a thread of its own, since a disk may hang; that thread is left behind
-// if it hangs when this ends.
+// Thread-safe. Looks from a thread of its own, since a disk may hang; a thread that hangs when this
+// object ends is left behind.
 class CertificateWatch {
  public:
   struct Actions {
     std::function<void(const std::string& text)> warn;
-    // The CA or the revocation lists have changed: peers that are connected are to be checked, and
-    // those that come, too, since gRPC itself reads a list once.
+    // The CA or the revocation lists have changed: check the connected peers, and also those that
+    // connect later, since gRPC itself reads a list only once.
     std::function<void(const std::shared_ptr<const PeerChecker>& checker)> changed;
   };
 
-  // Nothing happens without TLS. `interval`: between two looks.
+  // Without TLS it calls no action. `interval`: between two looks.
   CertificateWatch(const CredentialOptions& options, Actions actions,
                    absl::Duration interval = absl::Seconds(60));
   ~CertificateWatch();
 
-  // As of the last look.
+  // The ends as of the last look.
   CertificateExpiry expiry() const;
-  // After it no action is called. False if the thread hangs, and was left behind.
+  // Afterwards no action is called. False if the thread hangs, and was left behind.
   bool Stop();
 
  private:

@@ -22,11 +22,11 @@ grpc::ChannelArguments CommonArguments(int connect_ms, int max_reconnect_ms) {
   return arguments;
 }
 
-// The algorithms that a peer may compress with, as a set of bits: none. gRPC decompresses a
-// message before it looks at its size, and a thousand times as much may come out.
+// The algorithms by which a peer may compress, as a set of bits: none. gRPC decompresses a message
+// before it checks the size, and a thousand times as much may come out.
 constexpr int kNoCompression = 1 << GRPC_COMPRESS_NONE;
 
-// To a coordinator.
+// Options of a channel to a coordinator.
 grpc::ChannelArguments KeptAliveArguments() {
   grpc::ChannelArguments arguments = CommonArguments(kMaxReconnectMs, kMaxReconnectMs);
   arguments.SetInt(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET, kNoCompression);
@@ -38,8 +38,8 @@ grpc::ChannelArguments KeptAliveArguments() {
   return arguments;
 }
 
-// What is received is small, or comes from this host: that gRPC measures how much is on
-// its way, with a ping and timers at each answer, would be a good part of a poll's cost.
+// Messages are small, or come from this host: measuring how much is on its way, as gRPC does with
+// a ping and timers at each answer, would be a good part of a poll's cost.
 void MeasureNoBandwidth(grpc::ChannelArguments& arguments) {
   arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
 }

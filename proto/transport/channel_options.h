@@ -13,16 +13,16 @@ namespace rapideye::transport {
 // of one worker.
 inline constexpr int kMaxMessageBytes = 8 * 1024 * 1024;
 // Largest message an agent accepts from its coordinator: commands are a few
-// numbers and a name. What it does not know of them it keeps until it has looked
-// at them, at twenty times their size.
+// numbers and a name. Unknown fields stay in memory, at twenty times their size, until
+// the agent has looked at them.
 inline constexpr int kMaxCommandBytes = 64 * 1024;
-// All that gRPC's own buffers of one server may take. It throttles senders rather
-// than capping memory; what is built from their messages is bounded elsewhere.
+// Bytes of gRPC's own buffers of one server. The limit throttles senders rather than capping
+// memory; objects built from their messages are bounded elsewhere.
 inline constexpr size_t kServerBufferBytes = size_t{512} << 20;
 // A TLS handshake takes milliseconds; an unfinished one holds a descriptor.
 inline constexpr int kHandshakeTimeoutMs = 10'000;
-// A connection without any call is closed after this. There is no limit on the age
-// of one: a stream that is cut while the job hangs is a worker that is missing.
+// A connection without any call is closed after this. The age of a connection has no
+// limit: a stream that is cut while the job hangs is a worker that is missing.
 inline constexpr int kIdleConnectionMs = 60'000;
 
 // A half-open connection (host gone, cable pulled) is found after time + timeout:

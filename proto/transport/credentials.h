@@ -19,8 +19,8 @@ struct CredentialOptions {
   std::string tls_cert;
   std::string tls_key;
   std::string tls_ca;
-  // Of certificate revocation lists, as OpenSSL names them (openssl rehash): with it, whoever's
-  // issuer has no valid list there is refused, too. "": none.
+  // Folder of certificate revocation lists, as OpenSSL names them (openssl rehash): with it, a peer
+  // whose issuer has no valid list there is refused, too. "": none.
   std::string tls_crl_dir = {};
   bool insecure = false;
   // Names that the peer's certificate must hold, as patterns; empty: any certificate

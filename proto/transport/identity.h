@@ -15,9 +15,9 @@ namespace rapideye::transport {
 // Empty without TLS. Never what a message says.
 std::vector<std::string> PeerNames(const grpc::AuthContext& context);
 
-// The same names in one text, the same for every certificate with these names, and of no other:
-// a certificate that was renewed is still the same identity. A line each, sorted and escaped. Empty
-// without TLS.
+// The same names in one text, the same for every certificate with these names, and for no other:
+// a renewed certificate still has the same identity. A line each, sorted and escaped. Empty without
+// TLS.
 std::string PeerIdentity(const grpc::AuthContext& context);
 
 // The peer's certificate as PEM, followed by those that it sent with it. Empty without TLS.

@@ -21,8 +21,8 @@ namespace rapideye::transport {
 // after kHandshakeTimeoutMs; a connection that lasts longer has finished it, and is not counted
 // any more.
 inline constexpr size_t kMaxPending = 1024;
-// Of one address: what a host, or many behind one NAT, need when all connect at once. Those that
-// are turned away try again with a backoff.
+// Connections of one address: enough for a host, or for many behind one NAT, that all connect at
+// once. A peer that is turned away tries again with a backoff.
 inline constexpr size_t kMaxPendingOfPeer = 256;
 // A connection that is younger makes room for no other: a handshake and the first call take
 // milliseconds, and a flood of connections must not end each of them before that. With the bounds
@@ -41,28 +41,28 @@ class PendingConnections {
   };
   struct Admission {
     Outcome outcome = Outcome::kAdmitted;
-    // Ends, to make room: the oldest of its address, or of the address that has most.
+    // The connection that ends to make room: the oldest of its address, or of the most crowded.
     std::optional<Peer> yields;
   };
 
   explicit PendingConnections(absl::Duration handshake_timeout) : timeout_(handshake_timeout) {}
 
   Admission Admit(const Peer& peer, absl::Duration now);
-  // A connection made a call: it is not pending any more. Others are not known, and ignored.
+  // A connection made a call: it is not pending any more. Ignores connections that are not known.
   void Arrived(const Peer& peer) { Forget(peer); }
-  // Forgets those whose handshake has been ended by now, and returns them.
+  // Forgets connections whose handshake has been ended by now, and returns them.
   std::vector<Peer> Expire(absl::Duration now);
-  // No other may be admitted before the next one arrives, expires or is old enough to yield.
+  // True while no connection can be admitted: the pending one that would yield is too young.
   bool Full(absl::Duration now) const;
   bool empty() const { return turns_.empty(); }
 
  private:
-  // By age; the number tells apart those of one moment.
+  // Orders connections by age; the number tells apart connections of one moment.
   using Turn = std::pair<absl::Duration, uint64_t>;
   using OfAddress = std::map<Turn, Peer>;
 
   void Forget(const Peer& peer);
-  // Of the address that has most; of several, the one whose oldest is the oldest of theirs.
+  // Connections of the address with most; of several, those of the one with the oldest connection.
   const OfAddress& MostCrowded() const;
 
   const absl::Duration timeout_;

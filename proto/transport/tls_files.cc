@@ -66,7 +66,7 @@ std::string Day(const ASN1_TIME* when) {
   return absl::FormatTime("%Y-%m-%d %H:%M UTC", TimeOf(when), absl::UTCTimeZone());
 }
 
-// OK if one of them is valid now; else what is wrong with the last one.
+// OK if one of the certificates is valid now; else the error of the last one.
 absl::Status CheckValidity(const char* flag, const std::string& path, const Owned<X509>* first,
                            size_t count) {
   absl::Status problem;

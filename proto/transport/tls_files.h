@@ -20,8 +20,8 @@ namespace rapideye::transport {
 // one that cannot be read.
 absl::Status CheckTlsFiles(const std::string& cert, const std::string& key, const std::string& ca);
 
-// When the certificate of a PEM file ends; of several (a bundle of CAs) the one that ends last,
-// since it lets peers in until then. INVALID_ARGUMENT as above.
+// The time when the certificate of a PEM file ends; of several (a bundle of CAs) the last end,
+// since that CA lets peers in until then. INVALID_ARGUMENT as above.
 absl::StatusOr<absl::Time> ReadExpiry(const char* flag, const std::string& path);
 
 // Checks certificates against a CA bundle and revocation lists as they are now. Thread-safe.

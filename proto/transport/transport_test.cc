@@ -65,7 +65,7 @@ TEST(StatusTest, SurvivesBothWays) {
 }
 
 TEST(StatusTest, OddOnesBecomeUnknownAndLongOnesAreCut) {
-  // No code of that number; beyond 31 the enum itself could not hold it.
+  // gRPC has no code of that number; beyond 31 the enum itself could not hold it.
   const grpc::Status odd(static_cast<grpc::StatusCode>(20), "odd");
   EXPECT_EQ(ToAbsl(odd), absl::UnknownError("odd"));
   const std::string text(kMaxStatusTextBytes + 1, 'x');
@@ -141,17 +141,17 @@ TEST_F(CredentialsTest, FilesAreCheckedBeforeGrpcSeesThem) {
   ours_.Issue(Path("old-cert"), Path("old-key"), "spiffe://job/worker/0/1", -1);
   EXPECT_THAT(ErrorOf(Files("old-cert", "old-key"), "127.0.0.1:0"),
               HasSubstr(absl::StrCat("--tls-cert=", Path("old-cert"), ": has expired at 20")));
-  // Nobody whom an expired authority has signed is let in.
+  // An expired authority would let in no peer, whatever certificate it has signed.
   TestAuthority("expired", -1).WriteCa(Path("old-ca"));
   EXPECT_THAT(ErrorOf(Files("cert", "key", "old-ca"), "127.0.0.1:0"),
               HasSubstr(absl::StrCat("--tls-ca=", Path("old-ca"), ": has expired at 20")));
-  // One of a bundle suffices.
+  // One valid authority in a bundle suffices.
   std::ofstream(Path("bundle")) << std::ifstream(Path("old-ca")).rdbuf()
                                 << std::ifstream(Path("ca")).rdbuf();
   EXPECT_EQ(ErrorOf(Files("cert", "key", "bundle"), "127.0.0.1:0"), "accepted");
 }
 
-// Tells who called, as TLS knows it.
+// Tells the caller's name, as TLS knows it.
 class WhoCalls : public tpu::monitoring::runtime::RuntimeMetricService::Service {
   grpc::Status GetTpuRuntimeStatus(
       grpc::ServerContext* context, const tpu::monitoring::runtime::GetTpuRuntimeStatusRequest*,
@@ -204,13 +204,13 @@ TEST_F(CredentialsTest, BothEndsProveWhoTheyAre) {
   EXPECT_TRUE(known.status.ok()) << known.status.error_message();
   EXPECT_EQ(known.caller, "spiffe://job/worker/1/2");
 
-  // Signed by somebody else, though it trusts us.
+  // This caller is signed by another authority, though it trusts ours.
   EXPECT_EQ(Call(Files("their-cert", "their-key"), port).status.error_code(),
             grpc::StatusCode::UNAVAILABLE);
-  // Trusts somebody else, though it is signed by us.
+  // This caller trusts another authority, though it is signed by ours.
   EXPECT_EQ(Call(Files("agent-cert", "agent-key", "their-ca"), port).status.error_code(),
             grpc::StatusCode::UNAVAILABLE);
-  // No certificate at all.
+  // This caller has no certificate at all.
   EXPECT_EQ(Call({}, port).status.error_code(), grpc::StatusCode::UNAVAILABLE);
 
   EXPECT_TRUE(Call(Files("agent-cert", "agent-key"), port).status.ok());
@@ -228,7 +228,7 @@ TEST(IdentityTest, PatternsNameWhoMay) {
   // Brackets and backslashes stand for themselves.
   EXPECT_FALSE(MatchesIdentity(names, {"host-[0-9]"}));
   EXPECT_TRUE(MatchesIdentity({"host-[0-9]"}, {"host-[0-9]"}));
-  // Others read a name with a NUL as far as there: it is no name at all.
+  // Other programs read a name only up to a NUL: a name that holds a NUL is no name at all.
   const std::string nul("rapideye-agent\0.evil.example", 28);
   EXPECT_FALSE(MatchesIdentity({nul}, {"rapideye-agent"}));
   EXPECT_FALSE(MatchesIdentity({nul, "rapideye-agent"}, {"*"}));
@@ -237,7 +237,7 @@ TEST(IdentityTest, PatternsNameWhoMay) {
   EXPECT_EQ(JoinNames(names), "host-3, spiffe://job/agent/1/2");
 }
 
-// What a certificate holds is another one's no more than its names are.
+// A chain is checked against the CA and revocation lists that are on disk now.
 TEST_F(CredentialsTest, APeerIsCheckedAgainstWhatIsThereNow) {
   const auto read = [](const std::string& path) {
     return (std::ostringstream() << std::ifstream(path).rdbuf()).str();
@@ -249,7 +249,7 @@ TEST_F(CredentialsTest, APeerIsCheckedAgainstWhatIsThereNow) {
   EXPECT_TRUE(absl::IsPermissionDenied(PeerChecker::Load(Path("their-ca"), "")->Check(chain)));
   EXPECT_TRUE(absl::IsPermissionDenied(PeerChecker::Load(Path("ca"), "")->Check("no PEM")));
   EXPECT_FALSE(PeerChecker::Load(Path("none"), "").ok());
-  // One that has expired since it was let in goes on.
+  // A peer whose certificate has expired since it was let in goes on.
   ours_.Issue(Path("old-cert"), Path("old-key"), "spiffe://job/worker/0/1", -1);
   EXPECT_TRUE(PeerChecker::Load(Path("ca"), "")->Check(read(Path("old-cert"))).ok());
 
@@ -279,7 +279,7 @@ TEST_F(CredentialsTest, AChangedCaIsNoticed) {
   TestAuthority("an authority of another name").WriteCa(Path("ca"));
   EXPECT_FALSE(still_good.get_future().get());
   EXPECT_TRUE(watch.Stop());
-  // A day is left of both.
+  // A day is left of both certificates.
   EXPECT_THAT(warning,
               testing::AllOf(HasSubstr("--tls-cert ends at 20"), HasSubstr("--tls-ca ends at 20")));
 }

@@ -10,7 +10,7 @@
 namespace rapideye::wire {
 namespace {
 
-// Of a 32-bit varint; more than kMaxRecordBytes needs.
+// Bytes of a 32-bit varint; more than kMaxRecordBytes needs.
 constexpr int kMaxLengthBytes = 5;
 // Room is made as bytes arrive, not as a length promises them.
 constexpr size_t kGrowthBytes = 1024 * 1024;

@@ -107,7 +107,7 @@ bool ByteSource::Refill() {
 
 std::string_view ByteSource::Lookahead(size_t size) {
   size = std::min(size, kLookahead);
-  // Chunks may be short: join what is left with what comes.
+  // Chunks may be short: join the bytes that are left with the next ones.
   while (static_cast<size_t>(end_ - next_) < size) {
     std::vector<char> kept(next_, end_);
     if (!Refill()) {

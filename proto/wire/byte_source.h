@@ -46,7 +46,7 @@ class ByteSource {
   size_t Take(char* to, size_t size);
 
   const absl::Status& status() const { return status_; }
-  // Hands over what has not been consumed, as a reader that begins with it.
+  // Returns a reader that begins with the bytes not consumed yet.
   std::unique_ptr<ChunkReader> Release();
 
   static constexpr size_t kLookahead = 16;

@@ -17,7 +17,7 @@ namespace rapideye::wire {
 absl::StatusOr<CaptureHeader> HeaderFromWire(const v1::CaptureHeader& message);
 absl::StatusOr<Snapshot> SnapshotFromWire(const v1::Snapshot& message);
 
-// Total. Strings are made UTF-8 and cut to what the receiver takes.
+// Never fails. Strings are made UTF-8 and cut to the receiver's limits.
 v1::CaptureHeader HeaderToWire(const CaptureHeader& header);
 v1::Snapshot SnapshotToWire(const Snapshot& snapshot);
 v1::LogEvent LogEventToWire(const LogEvent& event);
@@ -28,8 +28,8 @@ v1::LogEvent LogEventToWire(const LogEvent& event);
 // HeaderFromWire has already checked what concerns the header alone.
 absl::Status CheckCapture(const Capture& capture);
 
-// The same, snapshot by snapshot, for readers that want to say which one broke
-// the rule. `header` must have come through HeaderFromWire.
+// The same, snapshot by snapshot, for readers that want to name the snapshot that broke the
+// rule. `header` must have come through HeaderFromWire.
 class SnapshotAdmission {
  public:
   explicit SnapshotAdmission(const CaptureHeader& header);

@@ -72,7 +72,7 @@ class FieldScope {
       FromWire(FieldScope(*this, member, i), in[i], out.emplace_back(), more...);
     }
   }
-  // The same of plain values: convert(const FieldScope&, const Element&) -> Out.
+  // The same for plain values: convert(const FieldScope&, const Element&) -> Out.
   template <typename Out, typename Repeated, typename Convert>
   void Values(absl::string_view member, const Repeated& in, int limit, std::vector<Out>& out,
               Convert convert) const {
@@ -82,7 +82,7 @@ class FieldScope {
       out.push_back(convert(FieldScope(*this, member, i), in[i]));
     }
   }
-  // A list that List or Values has taken, and that has a smallest size, too.
+  // Checks the smallest size of a list that List or Values has taken.
   void AtLeast(absl::string_view member, int size, int min, int max) const;
 
  private:

@@ -87,7 +87,7 @@ bool JsonHandler::FailType(absl::string_view found) {
   return Fail(absl::StrCat("expected ", Expected(*frame.field, frame.is_list), ", found ", found));
 }
 
-// A list's next element, charged so that a list of nothing cannot grow forever.
+// A list's next element, charged so that a list of empty elements cannot grow for ever.
 bool JsonHandler::NextElement() {
   if (frames_.empty() || !frames_.back().is_list) return true;
   ++frames_.back().index;

@@ -10,8 +10,8 @@
 namespace rapideye::wire {
 namespace {
 
-// One line of a source as a range of characters: ends before the newline, and
-// before what no line may hold.
+// A line of a source as a range of characters: ends before the newline, and before any
+// character that no line may hold.
 class Line {
  public:
   explicit Line(ByteSource& in) : in_(in) {}
@@ -81,8 +81,8 @@ absl::Status ReadJsonRecord(ByteSource& in, RecordBudget& budget, v1::CaptureRec
 
   JsonHandler handler(record, budget);
   const bool parsed = nlohmann::json::sax_parse(LineIterator(&line), LineIterator(&line), &handler);
-  // Why the input ended explains more than what the parser made of it. A parse
-  // that stopped for a reason of its own left the line in its middle.
+  // The reason why the input ended explains more than the parser's error. A parse that stopped
+  // for a reason of its own left the line in its middle.
   if (line.AtEnd()) {
     if (absl::Status why = line.Finish(); !why.ok()) return why;
   }

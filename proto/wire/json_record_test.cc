@@ -1,4 +1,4 @@
-// What one line of a JSON capture may and may not hold.
+// Tests of the fields and values that one line of a JSON capture may and may not hold.
 #include "proto/wire/json_record.h"
 
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ std::string ErrorOf(const std::string& line) {
   return std::string(record.status().message());
 }
 
-// A snapshot with these fields, and one core with those.
+// Lines of a snapshot with these fields, and of one core with these.
 std::string Snapshot(absl::string_view fields) {
   return absl::StrCat(R"({"snapshot":{)", fields, "}}");
 }

@@ -1,8 +1,8 @@
 // Bounds messages and captures from outside, each limit with its reason. The limits of one field
 // stand at the field, in the .proto.
 //
-// All are far above what a real job shows: they keep a broken or hostile peer
-// from costing memory or time without bound, and refuse nothing that is real.
+// All limits are far above what a real job shows: they keep a broken or hostile peer from
+// costing memory or time without bound, and refuse no real message.
 #ifndef RAPIDEYE_PROTO_WIRE_LIMITS_H_
 #define RAPIDEYE_PROTO_WIRE_LIMITS_H_
 

@@ -10,11 +10,11 @@
 
 namespace rapideye::wire {
 
-// Changes the text of this field if it likes to; true: it did.
+// May change the text of this field; true: it has.
 using TextVisitor =
     absl::FunctionRef<bool(const google::protobuf::FieldDescriptor& field, std::string& text)>;
 
-// Every string that is present in the message and in all that it holds, except those whose form
+// Visits every string in the message and in all that it holds, except those whose form
 // is checked and holds no words (fingerprints, incident ids); fields of bytes are no text. A text
 // that grew beyond what its reader takes is cut.
 void VisitText(google::protobuf::Message& message, TextVisitor visit);

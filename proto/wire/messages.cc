@@ -33,7 +33,7 @@ void CheckShape(const FieldScope& at, const Hello& hello) {
   }
 }
 
-// Either the thing or why there is none. The second may be empty, but is said.
+// A reply holds its content or an error. The error may be empty, but must be present.
 template <typename Reply>
 void CheckAnswer(const FieldScope& at, absl::string_view member, bool present, const Reply& reply) {
   if (!present && !reply.has_error()) {

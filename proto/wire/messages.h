@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "proto/v1/messages.h"
 
-// Only declared: who has no use for protobuf does not get it from here.
+// Forward declarations: a caller without a use for protobuf does not get it from here.
 namespace rapideye::v1 {
 class AgentMessage;
 class CoordinatorMessage;
@@ -45,9 +45,9 @@ struct ParsedMessage {
   int64_t bytes = 0;   // on the wire
   int64_t memory = 0;  // that it takes, about
 };
-// As it came from the network, before anything is built from it: INVALID_ARGUMENT
-// also for what is no protobuf, nests too deeply, would take more than
-// kMaxMessageMemory, or holds a string that is not UTF-8.
+// A message as it came from the network, before anything is built from it: INVALID_ARGUMENT
+// also for bytes that are no protobuf, nest too deeply, would take more than
+// kMaxMessageMemory, or hold a string that is not UTF-8.
 absl::StatusOr<ParsedMessage> ParseAgentMessage(std::string_view bytes);
 
 // Total. Strings are made UTF-8 and cut to what the receiver takes (limits.h);

@@ -16,7 +16,7 @@ namespace {
 
 using google::protobuf::util::MessageDifferencer;
 
-// One message for each member of the oneof, every field set.
+// A message for each member of the oneof, with every field set.
 template <typename Message>
 std::vector<Message> OneOfEach() {
   std::vector<Message> out;
@@ -291,7 +291,7 @@ const Rule<A> kWhoIsRules[] = {
 
 using C = v1::CoordinatorMessage;
 
-// One more target, a sound one, of a request that is sound otherwise.
+// Adds a sound target to a request that is sound otherwise.
 v1::ProbeTarget* Target(C& m) {
   m.mutable_probe()->set_deadline_ms(1);
   v1::ProbeTarget* target = m.mutable_probe()->add_targets();

@@ -80,7 +80,7 @@ TEST(ParseMessageTest, FieldsOfANewerProtocolAreSkipped) {
   v1::AgentMessage message;
   message.mutable_alarm()->set_text("a line");
   EXPECT_EQ(ErrorOf(message.SerializeAsString() + Field(15, "of a later day")), "accepted");
-  // And so is a message of one, by the caller.
+  // The caller also skips a message with only an unknown member.
   EXPECT_TRUE(absl::IsUnimplemented(ParseAgentMessage(Field(15, "of a later day")).status()));
 }
 

@@ -30,8 +30,8 @@ std::string Bytes(const std::string& hex) {
   return out;
 }
 
-// Both directions: the message serialises to these bytes, and they parse back to
-// a message that serialises the same and knows every one of them.
+// Checks both directions: the message serialises to these bytes, and they parse back to a
+// message that serialises the same and knows every byte of them.
 template <typename Message>
 void ExpectWire(const Message& message, const std::string& hex) {
   EXPECT_EQ(message.SerializeAsString(), Bytes(hex)) << message.DebugString();

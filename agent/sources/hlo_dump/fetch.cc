@@ -72,7 +72,7 @@ absl::Status FromErrno(const std::string& what) {
   }
 }
 
-// Owns the descriptor of the directory: what is opened in it stays in it.
+// Owns the descriptor of the directory: files opened through it lie in it.
 class Directory {
  public:
   static absl::StatusOr<Directory> Open(const std::string& path) {
@@ -89,7 +89,7 @@ class Directory {
 
   const std::string& path() const { return path_; }
 
-  // The latest first; behind all for chips, what jax has compiled for the host's own cores.
+  // The latest first; dumps that jax has compiled for the host's own cores come after all others.
   absl::StatusOr<std::vector<Dump>> List(const Deadline& deadline) {
     std::vector<Dump> dumps;
     for (size_t i = 0; i < kMaxDumpEntries; ++i) {
@@ -126,7 +126,7 @@ class Directory {
     return descriptor;
   }
 
-  // All of a dump; absent if it cannot be read, or is being written.
+  // The whole text of a dump; absent if it cannot be read, or is being written.
   std::optional<std::string> Text(const Dump& dump) const {
     int64_t size = 0;
     const int descriptor = OpenFile(dump.file, &size);
@@ -197,7 +197,7 @@ Choice Choose(const Directory& directory, const std::vector<Dump>& dumps,
       return {candidates[i], HloMatch::kFingerprint};
     }
   }
-  // Without its name nothing tells which of them it is.
+  // Without the module's name no candidate can be told from the others.
   if (!module.has_value() || candidates.empty()) return {};
   return {candidates[0], candidates.size() == 1 ? HloMatch::kOnlyDump : HloMatch::kLatestDump};
 }
@@ -213,7 +213,7 @@ absl::Status NotThere(const Directory& directory, size_t dumps,
       absl::StrCat("none of ", dumps, " dumps in ", directory.path(), " is of module ", *module));
 }
 
-// All of the file as it is now; what is written to it meanwhile is not waited for.
+// Reads the whole file as it is now; does not wait for bytes that are written meanwhile.
 absl::Status Compress(int descriptor, int64_t size, const Deadline& deadline,
                       wire::ModuleText& text) {
   gzip::Compressor compressor(kGzipLevel, wire::ModuleText::kMaxGzipBytes);
@@ -229,7 +229,7 @@ absl::Status Compress(int descriptor, int64_t size, const Deadline& deadline,
     if (!compressor.Add({chunk.data(), static_cast<size_t>(count)}).ok()) break;
     total += count;
   }
-  // Also of one that has grown meanwhile, or was cut short.
+  // True also for a file that has grown meanwhile, or was cut short.
   text.cut = total != size;
   absl::StatusOr<std::string> compressed = compressor.Finish();
   if (!compressed.ok()) return compressed.status();
@@ -326,7 +326,7 @@ class Fingerprints {
   DumpFingerprints present_;
   size_t read_ = 0;
   int64_t room_ = kMaxFingerprintedBytesPerLook;
-  int64_t devices_ = 0;  // of the program of most
+  int64_t devices_ = 0;  // the most devices of any program
   std::vector<std::pair<const Dump*, classifier::HloFingerprint>> found_;
   std::set<std::string> partial_;  // modules, not all of whose texts are known
 };

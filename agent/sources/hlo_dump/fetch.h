@@ -24,7 +24,7 @@ class DumpFingerprints {
   // File, size in bytes, and when it was written.
   using Key = std::tuple<std::string, int64_t, absl::Time>;
 
-  // Null: not read yet. Without a value: its text has none.
+  // Null: not read yet. Without a value: its text has no fingerprint.
   const std::optional<classifier::HloFingerprint>* Find(const Key& key) const {
     const auto found = by_dump_.find(key);
     return found == by_dump_.end() ? nullptr : &found->second;
@@ -37,10 +37,10 @@ class DumpFingerprints {
   std::map<Key, std::optional<classifier::HloFingerprint>> by_dump_;
 };
 
-// Bounds what a look at the dumps takes.
+// Bounds of a look at the dumps.
 struct DumpLook {
   bool fingerprints = false;
-  // Only of dumps written since: by the present training process, not one before it.
+  // Counts only dumps written since then: by the present training process, not by an earlier one.
   absl::Time since = absl::InfinitePast();
 };
 
@@ -49,15 +49,15 @@ using InstructionsOfModules = std::map<std::string, std::set<std::string>>;
 // The waits of a core, by module and instruction. Without a value: no text says it.
 using WaitsOfInstructions = std::map<std::string, std::map<std::string, std::optional<HloWaits>>>;
 
-// Looks up what a core waits for that stands at an instruction. Remembers it: a hang stands
+// Tells what a core waits for when it stands at an instruction. Remembers the answer: a hang stands
 // still, so a text is read once. Not synchronised.
 class InstructionWaits {
  public:
   explicit InstructionWaits(std::string directory) : directory_(std::move(directory)) {}
 
-  // Of a module that was dumped several times the text written last counts. Blocks for about
-  // `patience` at most and the time that one text takes, unless the disk hangs; what was not
-  // done by then is left out, and done at the next call.
+  // If a module was dumped several times, the text written last counts. Blocks for at most about
+  // `patience` and the time that one text takes, unless the disk hangs; modules that are not done
+  // by then are left out, and done at the next call.
   WaitsOfInstructions Find(const InstructionsOfModules& wanted, absl::Duration patience);
 
  private:

@@ -40,7 +40,7 @@ class HloDumpTest : public testing::Test {
   }
   ~HloDumpTest() override { fs::remove_all(path_); }
 
-  // Each is written a minute after the one before it.
+  // Writes each dump a minute after the one before.
   void Write(const std::string& file, const std::string& text) {
     std::ofstream(path_ + "/" + file) << text;
     fs::last_write_time(path_ + "/" + file, written_ += std::chrono::minutes(1));
@@ -167,7 +167,7 @@ std::string Program(const std::string& module, const std::string& value, int dev
 
 class HloDumpFingerprintTest : public HloDumpTest {
  protected:
-  // "jit_f 2": names of modules, and how many compilations of each.
+  // "jit_f 2": names of modules, each with the number of its compilations.
   std::string Compiled(absl::Time since = absl::InfinitePast()) {
     reading_ = List({.fingerprints = true, .since = since});
     std::map<std::string, int> count;
@@ -183,7 +183,7 @@ TEST_F(HloDumpFingerprintTest, AreThoseOfTheTextsOfProgramsWithCollectives) {
   Write("module_0002.jit_step.cpu_after_optimizations.txt", Program("jit_step", "2"));
   Write("module_0003.jit_step.cpu_after_optimizations.txt", Program("jit_step", "1"));
   Write("module_0004.jit_eval.cpu_after_optimizations.txt", Program("jit_eval", "1"));
-  // What a host computes for itself may differ from what others do.
+  // Programs that a host computes by itself may differ from those of other hosts.
   Write("module_0005.jit_add.cpu_after_optimizations.txt", Program("jit_add", "1", 4, false));
   Write("module_0006.jit_sum.cpu_after_optimizations.txt", Program("jit_sum", "1", 2));
   Write("module_0007.jit_step.before_optimizations.txt", Program("jit_step", "3"));
@@ -191,7 +191,7 @@ TEST_F(HloDumpFingerprintTest, AreThoseOfTheTextsOfProgramsWithCollectives) {
   EXPECT_THAT(reading_.programs, IsEmpty());
   EXPECT_THAT(List().compiled, IsEmpty());
 
-  // By this fingerprint its text is found, too.
+  // The text of the program is found by this fingerprint, too.
   for (const DumpedProgram& program : reading_.compiled) {
     if (program.module != "jit_eval") continue;
     EXPECT_EQ(Read("jit_eval", program.fingerprint)->match, HloMatch::kFingerprint);
@@ -203,14 +203,14 @@ TEST_F(HloDumpFingerprintTest, OfOneDeviceThereAreNone) {
   EXPECT_EQ(Compiled(), "");
 }
 
-// Of a module all compilations or none: half of them would look like other ones.
+// A module counts with all its compilations or none: half of them would look like other programs.
 TEST_F(HloDumpFingerprintTest, ATextThatIsNotReadWholeTakesItsModuleAlong) {
   Write("module_0001.jit_step.cpu_after_optimizations.txt", Program("jit_step", "1"));
   Write("module_0004.jit_eval.cpu_after_optimizations.txt", Program("jit_eval", "1"));
   const std::string text = Program("jit_step", "2");
   Write("module_0002.jit_step.cpu_after_optimizations.txt", text.substr(0, text.size() - 4));
   EXPECT_EQ(Compiled(), "jit_eval 1");
-  // Written to its end it counts.
+  // The text counts once it is written to its end.
   Write("module_0002.jit_step.cpu_after_optimizations.txt", text);
   EXPECT_EQ(Compiled(), "jit_eval 1, jit_step 2");
   Write("module_0009.jit_step.cpu_after_optimizations.txt", "");
@@ -265,10 +265,10 @@ TEST_F(HloDumpTest, WhatACoreWaitsForAtAnInstruction) {
       (WaitsOfInstructions{
           {"jit_step",
            {{"fusion.318", HloWaits::kCompute}, {"nowhere", std::nullopt}, {"p", std::nullopt}}}}));
-  // Compiled anew.
+  // The module is compiled again, to another program.
   Write("module_0002.jit_step.cl_7.after_optimizations.txt", StepWith("all-reduce"));
   EXPECT_EQ(waits.Find(wanted, kPatience)["jit_step"]["fusion.318"], HloWaits::kInSlice);
-  // Read once: as long as names and times of dumps say that nothing is new.
+  // Dumps are read once, as long as their names and times say that none is new.
   EXPECT_EQ(waits.Find(wanted, absl::ZeroDuration()).size(), 0U) << "not even listed in no time";
   EXPECT_EQ(waits.Find({{"jit_step", {"fusion.318"}}}, kPatience)["jit_step"]["fusion.318"],
             HloWaits::kInSlice);

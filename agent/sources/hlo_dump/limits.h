@@ -23,15 +23,15 @@ inline constexpr size_t kDumpReadBytes = 256 * 1024;
 inline constexpr int64_t kMaxFingerprintedBytes = 32 * 1024 * 1024;
 inline constexpr int64_t kMaxFingerprintedBytesPerLook = 128 * 1024 * 1024;
 inline constexpr size_t kMaxDumpsFingerprinted = 4096;
-// About 50 MB/s of a core. What was not done in time is done at the next look.
+// Time for the fingerprints of one look, at about 50 MB/s of a core; later looks take the rest.
 inline constexpr absl::Duration kFingerprintDeadline = absl::Seconds(2);
 // Texts in which instructions are looked up: larger than any that is known, and as much memory.
 inline constexpr int64_t kMaxLookedUpBytes = 128 * 1024 * 1024;
-// For how long a sample with HLO waits for that. About 100 MB/s of a core.
+// Longest wait of a sample with HLO for this look-up, at about 100 MB/s of a core.
 inline constexpr absl::Duration kInstructionPatience = absl::Seconds(1);
 // Programs that go into a snapshot: jobs compile tens for all of their devices.
 inline constexpr size_t kMaxDumpedPrograms = 256;
-// For how long a snapshot of a second look waits for them.
+// Longest wait of the snapshot of a second look for these programs.
 inline constexpr absl::Duration kHloDumpPatience = absl::Seconds(2);
 // Time to list the names in the directory, which delays no thread, and how often.
 inline constexpr absl::Duration kHloDumpDeadline = absl::Seconds(1);

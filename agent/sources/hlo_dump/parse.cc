@@ -17,7 +17,7 @@ constexpr absl::string_view kStage = "after_optimizations.txt";
 constexpr absl::string_view kBuild = "cl_";
 constexpr absl::string_view kDevice = "sm_";
 constexpr absl::string_view kHost = "cpu_";
-// Shorter ones could be anything.
+// A shorter run of digits could be anything.
 constexpr size_t kLeastFingerprintDigits = 16;
 constexpr size_t kMostFingerprints = 4;
 
@@ -35,7 +35,7 @@ absl::string_view TakeLastPart(absl::string_view& text) {
   return part;
 }
 
-// "jit_f.cl_505401" and "jit_f.sm_8" without what is not the module's.
+// "jit_f.cl_505401" and "jit_f.sm_8" without the suffix, which is not of the module's name.
 absl::string_view WithoutBuild(absl::string_view name) {
   absl::string_view rest = name;
   absl::string_view part = TakeLastPart(rest);
@@ -43,7 +43,7 @@ absl::string_view WithoutBuild(absl::string_view name) {
   return build && IsNumber(part) ? rest : name;
 }
 
-// As XLA makes the name of a file from that of a module.
+// XLA makes the name of a file from that of a module in this way.
 char InFileName(char c) {
   return c == '/' || c == '\\' || c == '[' || c == ']' || c == ' ' ? '_' : c;
 }

@@ -17,11 +17,11 @@ struct DumpedProgram {
 };
 
 struct HloDumpReading {
-  // With the fingerprints that their own texts hold.
+  // Programs with the fingerprints that their own texts hold.
   std::vector<DumpedProgram> programs;
-  // With the fingerprints of their texts (classifier/hlo/fingerprint.h), only if they were asked
-  // for: programs with collectives, of as many devices as any. Of a module all compilations
-  // or none, so that what two hosts name can be compared.
+  // Programs with the fingerprints of their texts (classifier/hlo/fingerprint.h), only on request:
+  // those with collectives on the largest number of devices. All compilations of a module or none
+  // are listed, so that the lists of two hosts can be compared.
   std::vector<DumpedProgram> compiled;
   // Why nothing can be said, and what would help; empty: nothing is wrong.
   std::string unavailable;

@@ -14,7 +14,7 @@
 namespace rapideye::agent {
 namespace {
 
-// Slices, and tasks of a slice: far beyond any job.
+// Most slices, and most tasks of a slice: far beyond any job.
 constexpr int32_t kMaxCount = 1'000'000;
 
 // A setting and where it came from, for error messages.
@@ -35,7 +35,7 @@ class Settings {
     return {std::string(absl::StripAsciiWhitespace(it->second)), name};
   }
 
-  // The flag if given, else the first variable that is.
+  // The flag if it is given, else the first variable that is set.
   Setting First(const std::string& flag_name, const std::string& flag,
                 std::initializer_list<const char*> variables) const {
     if (!flag.empty()) return {flag, absl::StrCat("--", flag_name)};
@@ -105,7 +105,7 @@ struct Launcher {
   std::vector<const char*> counts;
 };
 
-// In the order in which they are believed; those of JAX are what the job itself goes by.
+// In the order in which they are believed; JAX's are first, since the job itself uses them.
 const std::vector<Launcher>& Launchers() {
   static const auto* const kLaunchers =
       new std::vector<Launcher>{{"JAX_PROCESS_ID", {"JAX_NUM_PROCESSES"}},
@@ -117,7 +117,7 @@ const std::vector<Launcher>& Launchers() {
   return *kLaunchers;
 }
 
-// Nothing if the variable is not set, or no number: the launcher may mean something else.
+// Returns no number if the variable is unset or holds none: the launcher may mean something else.
 std::optional<int32_t> MaybeNumber(const Setting& setting, int32_t least) {
   int32_t value = 0;
   const bool valid = setting.given() && absl::SimpleAtoi(setting.value, &value) && value >= least &&
@@ -125,8 +125,8 @@ std::optional<int32_t> MaybeNumber(const Setting& setting, int32_t least) {
   return valid ? std::optional(value) : std::nullopt;
 }
 
-// The number of this worker in a job of one slice by the first launcher that tells both it and
-// how many there are.
+// The number of this worker in a job of one slice, by the first launcher that tells that number and
+// the number of processes.
 std::optional<int32_t> TaskByLauncher(const Settings& settings) {
   for (const Launcher& launcher : Launchers()) {
     const std::optional<int32_t> rank = MaybeNumber(settings.Variable(launcher.rank), 0);
@@ -139,7 +139,7 @@ std::optional<int32_t> TaskByLauncher(const Settings& settings) {
   return std::nullopt;
 }
 
-// How many tasks a slice has by the first launcher that counts processes as this job counts
+// The number of tasks of a slice, by the first launcher that counts processes as this job counts
 // workers: where several processes share an agent, the numbers differ.
 std::optional<int32_t> TasksByLauncher(const Settings& settings, const Identity& identity) {
   const int32_t slices = identity.slices.value_or(1);
@@ -149,7 +149,7 @@ std::optional<int32_t> TasksByLauncher(const Settings& settings, const Identity&
       const std::optional<int32_t> count = MaybeNumber(settings.Variable(name), 1);
       if (!count.has_value() || *count % slices != 0) continue;
       const int32_t tasks = *count / slices;
-      // Of the whole job, or, with a Job for each slice, of the slice.
+      // The rank is in the whole job, or, with a Job for each slice, in the slice.
       const int64_t in_job = int64_t{identity.worker.slice} * tasks + identity.worker.task;
       if (rank.has_value() && *rank != in_job) continue;
       if (identity.worker.task < tasks) return tasks;
@@ -213,7 +213,7 @@ absl::Status FindCoordinator(const IdentityFlags& flags, const Settings& setting
   Setting setting{flags.coordinator, "--coordinator"};
   if (!setting.given()) {
     setting = settings.Variable("MEGASCALE_COORDINATOR_ADDRESS");
-    // Its port is the training job's own.
+    // The port in the address is the training job's own.
     setting.value = std::string(SplitAddress(setting.value).first);
   }
   if (!setting.given() && identity.slices.value_or(1) == 1 && !hostnames.empty()) {
@@ -265,7 +265,7 @@ std::optional<std::string> FindNode(const IdentityFlags& flags, const Settings& 
                                     const std::string& hostname) {
   std::optional<std::string> node =
       Optional(settings.First("node", flags.node, {"NODE_NAME", "SLURMD_NODENAME"}));
-  // In a pod the host name is the pod's, and nothing to cordon or drain.
+  // In a pod the host name is the pod's: no machine that could be cordoned or drained.
   if (!node.has_value() && !hostname.empty() &&
       !settings.Variable("KUBERNETES_SERVICE_HOST").given()) {
     node = hostname;

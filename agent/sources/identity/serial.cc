@@ -23,7 +23,7 @@ std::optional<std::string> ParseSerial(absl::string_view text) {
   text = absl::StripAsciiWhitespace(text);
   if (text.size() < kShortest || text.size() > kLongest) return std::nullopt;
   if (!std::all_of(text.begin(), text.end(), absl::ascii_isprint)) return std::nullopt;
-  // All zeros, all dots.
+  // A placeholder repeats a single character: all zeros, all dots.
   if (text.find_first_not_of(text[0]) == absl::string_view::npos) return std::nullopt;
   const std::string lower = absl::AsciiStrToLower(text);
   for (const absl::string_view placeholder : kPlaceholders) {

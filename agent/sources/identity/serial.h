@@ -10,8 +10,8 @@
 namespace rapideye::agent {
 
 // The text of a file such as /sys/class/dmi/id/product_serial. Absent if it is a
-// placeholder, which many machines have in common: a history must not take them for
-// one.
+// placeholder, which many machines have in common: a history must not take them for the
+// same machine.
 std::optional<std::string> ParseSerial(absl::string_view text);
 
 }  // namespace rapideye::agent

@@ -122,7 +122,7 @@ void KernelLog::TakeProperty(std::string_view line, const std::vector<TpuDevice>
   if (line.starts_with(kSubsystem)) {
     subsystem_ = line.substr(kSubsystem.size());
   } else if (line.starts_with(kDevice)) {
-    // The kernel writes it last.
+    // The kernel writes DEVICE behind SUBSYSTEM, so the dictionary is complete.
     std::optional<KernelRecord> record = ParseKernelRecord(record_);
     record->subsystem = subsystem_;
     record->device = View(line.substr(kDevice.size()));
@@ -138,7 +138,7 @@ void KernelLog::Keep(std::optional<KernelLine> line, KernelLogReading& reading) 
   if (added && reading.lines.size() < kMaxKernelEvents) {
     reading.lines.push_back(*std::move(line));
   } else if (!added && same->second < reading.lines.size()) {
-    // Of several the last one: it is the one most surely of the present job.
+    // The last of several equal lines is the one most surely of the present job.
     line->line.repeats = reading.lines[same->second].line.repeats + 1;
     reading.lines[same->second] = *std::move(line);
   }

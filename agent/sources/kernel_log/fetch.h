@@ -13,7 +13,7 @@
 
 namespace rapideye::agent {
 
-// From the oldest line that the kernel still has. Without news a look costs one
+// Reads from the oldest line that the kernel still has. Without news a look costs one
 // system call. Not synchronised.
 class KernelLog {
  public:
@@ -40,7 +40,7 @@ class KernelLog {
   int file_ = -1;
   bool backlog_ = true;    // until all that was there has been read
   std::string partial_;    // the beginning of a line
-  std::string record_;     // the last one, while its dictionary may follow
+  std::string record_;     // the last record, while its dictionary may follow
   std::string subsystem_;  // of its dictionary, so far
   std::optional<int64_t> last_sequence_;
   bool told_of_loss_ = false;

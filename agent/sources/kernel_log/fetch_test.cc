@@ -131,7 +131,7 @@ TEST_F(KernelLogTest, SaysWhatWouldHelpAndTriesAgain) {
 class KernelLogOfThisMachine : public testing::Test {
  protected:
   static constexpr char kPath[] = "/dev/kmsg";
-  // Of a PCI domain that no machine has.
+  // An address in a PCI domain that no machine has.
   static constexpr char kNowhere[] = "fffe:fe:1f.0";
 
   KernelLogOfThisMachine() : file_(open(kPath, O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
@@ -160,7 +160,7 @@ class KernelLogOfThisMachine : public testing::Test {
   int error_ = 0;
 };
 
-// Without those of processes that were killed for memory, on any machine, at any time.
+// The lines but those of processes killed for memory, which any machine may have at any time.
 std::vector<KernelLine> OfDevices(KernelLogReading reading) {
   std::erase_if(reading.lines, [](const KernelLine& line) { return line.killed.has_value(); });
   return reading.lines;
@@ -228,7 +228,7 @@ TEST_F(KernelLogOfThisMachine, WhatAProcessWroteIsNotBelieved) {
   EXPECT_EQ(record->text, text);
   EXPECT_FALSE(record->of_kernel);
   EXPECT_THAT(OfDevices(log.Read(tpus)), IsEmpty());
-  // Nor would it be as the kernel's own: it has no dictionary.
+  // The line would not count as the kernel's own either: it has no dictionary.
   record->of_kernel = true;
   record->severity = 3;
   EXPECT_FALSE(RecogniseKernelLine(*record, tpus).has_value());

@@ -17,7 +17,7 @@ inline constexpr absl::Duration kKernelLogDeadline = absl::Milliseconds(100);
 // Distinct events of the kernel's log that are remembered: a few for each chip.
 inline constexpr size_t kMaxKernelEvents = 32;
 // The kernel stamps its log with a clock that is never corrected: quartz is off by up
-// to 100 millionths, what measured it at boot by as much.
+// to 100 millionths, and its calibration at boot by as much.
 inline constexpr double kKernelClockDrift = 200e-6;
 inline constexpr absl::Duration kKernelClockError = absl::Seconds(1);
 // Unit of process start times in /proc, on all machines.

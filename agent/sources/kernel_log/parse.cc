@@ -114,7 +114,7 @@ std::optional<KernelLine> RecogniseKilledProcess(const KernelRecord& record) {
 }
 
 // "INFO: task python3:4211 blocked for more than 120 seconds.", "nfs: server fs not responding,
-// still trying". Whoever it is of, the process may wait for the same.
+// still trying". Whichever task the line names, the training process may wait for the same.
 std::optional<KernelLine> RecogniseHungTask(const KernelRecord& record) {
   if (!absl::StartsWith(record.text, "INFO: task ") &&
       !absl::StartsWith(record.text, "nfs: server ")) {
@@ -161,7 +161,7 @@ std::optional<KernelLine> RecogniseKernelLine(const KernelRecord& record,
   if (tpu == nullptr) return std::nullopt;
   logs::RecogniseOptions options;
   options.source = LogSource::kKernelLog;
-  // By whatever name the line calls it. Which chip it is may be unknown.
+  // The line may call the device by any name. The number of its chip may be unknown.
   options.tpu_addresses = {{tpu->address, 0}};
   if (tpu->accel.has_value()) options.tpu_addresses.emplace_back(AccelName(*tpu), 0);
   std::optional<logs::LogLine> found = logs::Recognise(record.text, options);

@@ -24,22 +24,22 @@ struct KernelRecord {
   int64_t sequence = 0;
   absl::Duration since_boot;
   absl::string_view text;  // points into the line
-  // Of the dictionary; empty: the record has none.
+  // Fields of the dictionary; empty: the record has none.
   absl::string_view subsystem = {};
   absl::string_view device = {};
 };
 
-// Absent if it is no such line; those that begin with a blank are the dictionary of the one
-// before.
+// Absent if the line is no record; lines that begin with a blank are the dictionary of the
+// record before them.
 std::optional<KernelRecord> ParseKernelRecord(absl::string_view line);
 
 // A fault of one of these TPUs, the end of a process for want of memory, or one that is stuck in
 // the kernel; absent: anything else, what the kernel corrected included.
 //
-// Of TPUs only an error (severity 3 or graver) counts whose dictionary names that very device. The
-// kernel prints names of processes and files in lines of its own, so that a text proves nothing;
-// it writes the dictionary for dev_printk() alone, where no process reaches it. Messages that
-// repeat a process's name behind a device's dictionary exist, too, as warnings: hence the severity.
+// A line about a TPU counts only as an error (severity 3 or graver) whose dictionary names that
+// very device. The kernel prints names of processes and files in lines of its own, so that a text
+// proves nothing; it writes the dictionary for dev_printk() alone, where no process reaches it.
+// Warnings exist that repeat a process's name behind a device's dictionary: hence the severity.
 // `backlog` is not set.
 std::optional<KernelLine> RecogniseKernelLine(const KernelRecord& record,
                                               const std::vector<TpuDevice>& tpus);

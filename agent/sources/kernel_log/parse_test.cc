@@ -20,12 +20,12 @@ const std::vector<TpuDevice>& Tpus() {
   return tpus;
 }
 
-// What the kernel says without a device.
+// Recognises a line that the kernel logs without naming a device.
 std::optional<KernelLine> Recognised(absl::string_view text, int severity = 3) {
   return RecogniseKernelLine({true, severity, 1, absl::Seconds(5), text}, Tpus());
 }
 
-// What dev_printk() writes of that device.
+// Recognises a line that dev_printk() writes for that device.
 std::optional<KernelLine> OfDevice(absl::string_view text, absl::string_view device,
                                    int severity = 3) {
   const absl::string_view subsystem = absl::StrContains(device, "pci") ? "pci" : "accel";
@@ -97,7 +97,7 @@ TEST(KernelLineTest, FaultsOfTpusNameTheirChip) {
     EXPECT_EQ(line->line.event.chip, 1) << text;
     EXPECT_EQ(line->since_boot, absl::Seconds(5));
     EXPECT_FALSE(line->plain_reset) << text;
-    // The same by anybody else, or as less than an error.
+    // The same text from another source, or at a lower severity than an error.
     EXPECT_FALSE(Recognised(text)) << text;
     EXPECT_FALSE(OfDevice(text, "+pci:0000:06:00.0")) << text;
     EXPECT_FALSE(OfDevice(text, "c261:")) << text;
@@ -119,7 +119,7 @@ TEST(KernelLineTest, ResetsAreTold) {
   EXPECT_TRUE(OfDevice("accel accel1: reset", "c261:1")->plain_reset);
   EXPECT_FALSE(
       OfPci("vfio-pci 0000:05:00.0: AER: device recovery failed after reset")->plain_reset);
-  // A process that opens the chip brings this about.
+  // A process that opens the chip causes such a reset.
   EXPECT_FALSE(OfPci("vfio-pci 0000:05:00.0: resetting", 6));
 }
 
@@ -134,7 +134,7 @@ TEST(KernelLineTest, WhatIsCorrectedOrOfAnotherDeviceIsNoise) {
         "vfio-pci 0000:05:00.0: x[1]: device recovery failed"}) {
     EXPECT_FALSE(OfPci(text).has_value()) << text;
   }
-  // A port names devices behind it, which say the same of themselves.
+  // A port names devices behind it, which report the same error themselves.
   EXPECT_FALSE(
       OfDevice("pcieport 0000:00:1c.0: AER: Uncorrected (Fatal) error received: 0000:05:00.0",
                "+pci:0000:00:1c.0"));
@@ -176,8 +176,8 @@ TEST(KernelLineTest, WordsOfAProcessAreNotBelieved) {
   EXPECT_FALSE(RecogniseKernelLine(forged, Tpus()).has_value());
 }
 
-// A format of the kernel's that holds the name of a process ($c) and what else a process chooses
-// ($f: the name of a file), as the kernel's sources write it.
+// A format of the kernel's that holds the name of a process ($c) or another text that a process
+// chooses ($f: the name of a file), as the kernel's sources write it.
 struct ProcessFormat {
   const char* text;
   int severity;
@@ -221,7 +221,7 @@ constexpr ProcessFormat kProcessFormats[] = {
 };
 
 TEST(KernelLineTest, NoFormatThatPrintsAProcessIsADevicesFault) {
-  // A process's name has 15 bytes, a file's 255.
+  // The name of a process has 15 bytes, that of a file 255.
   for (const char* name : {"accel1: x", "accel1: (Fatal)", "accel accel1: x", "0000:05:00.0: x",
                            "0000:05:00.0:", "vfio 0000:05:00", "device recovery", "nfs: server x",
                            "INFO: task x:1", "x[1]: accel1: "}) {
@@ -231,7 +231,7 @@ TEST(KernelLineTest, NoFormatThatPrintsAProcessIsADevicesFault) {
           "not responding, still trying", "blocked for more than 120 seconds."}) {
       for (const ProcessFormat& format : kProcessFormats) {
         const std::string text = absl::StrReplaceAll(format.text, {{"$c", name}, {"$f", file}});
-        // As a record with a dictionary only where the kernel has it so; any severity without.
+        // With a dictionary only where the kernel writes one for this format; else any severity.
         if (*format.device != '\0') {
           EXPECT_FALSE(OfDevice(text, format.device, format.severity)) << text;
           continue;

@@ -23,11 +23,11 @@ void KernelLogState::Observe(const KernelLogReading& reading, const JobFacts& jo
 void KernelLogState::AddTo(Snapshot& snapshot, Instant now) const { lines_.AddTo(snapshot, now); }
 
 void KernelLogState::Keep(const KernelLine& line, bool ever_launched, absl::Duration now) {
-  // In a PID namespace of its own the training process has another number.
+  // In a PID namespace of its own the training process has a number other than the kernel's.
   if (line.killed.has_value() && line.killed != pid_) return;
   if (line.plain_reset && (line.backlog || !ever_launched)) return;
-  // What comes in while the process lives may still have been written before it, when
-  // both began between two looks.
+  // Even a line that arrives while the process lives may be older than the process, if both
+  // came about between two looks.
   if (line.backlog && !process_start_.has_value()) return;
   if (process_start_.has_value()) {
     const absl::Duration error = kKernelClockError + *process_start_ * kKernelClockDrift;
@@ -36,7 +36,7 @@ void KernelLogState::Keep(const KernelLine& line, bool ever_launched, absl::Dura
     if (line.since_boot < earliest) return;
   }
   if (lines_.Count(line.line, now)) return;
-  // The first ones matter; the rest follows from them.
+  // The first lines matter; later ones follow from them.
   if (lines_.lines().size() == kMaxKernelEvents) return;
   lines_.Add(line.line, line.backlog, now);
 }

@@ -21,10 +21,10 @@ struct KernelLine {
   logs::LogLine line;
   // The time of the line by the kernel's own clock, which is never corrected.
   absl::Duration since_boot;
-  // It was there before this agent looked for the first time.
+  // The line was there before this agent looked for the first time.
   bool backlog = false;
-  // A reset that nothing is said to have gone wrong with: a process that opens the
-  // chip has it reset, too.
+  // A reset of which the line tells no failure: the chip is also reset when a process opens
+  // it.
   bool plain_reset = false;
   // The process that was killed, as this machine numbers it.
   std::optional<int64_t> killed = std::nullopt;
@@ -37,8 +37,8 @@ struct KernelLogReading {
   std::string unavailable;
 };
 
-// Such a line can remove a host: lines that may be of an earlier job, or of a chip that is
-// being opened, are left out. The others are kept as long as the process lives, at any
+// Such a line can remove a host: lines that may be of an earlier job, or of a chip that a process
+// opens, are left out. The others are kept as long as the process lives, at any
 // distance from the hang.
 class KernelLogState final : public StateOf<KernelLogReading> {
  public:

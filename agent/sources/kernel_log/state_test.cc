@@ -102,7 +102,7 @@ TEST_F(KernelLogStateTest, AnotherProcessIsNotBlamedForWhatEndedTheLast) {
   EXPECT_THAT(Events(), SizeIs(1));
   state_.Watching(Started(kStart + absl::Minutes(2)));
   EXPECT_THAT(Events(), IsEmpty());
-  // Both began between two looks.
+  // The process and the line both began between two looks.
   Observe(state_, Line(kStart + absl::Minutes(1)), true, kNow);
   EXPECT_THAT(Events(), IsEmpty());
 }

@@ -19,9 +19,9 @@
 namespace rapideye::agent {
 namespace {
 
-// Files of the past that are remembered, in case they turn up by another name.
+// Past files that are remembered, in case they appear again under another name.
 constexpr size_t kMaxRemembered = 1024;
-// Different complaints that are reported.
+// Most different complaints that are reported.
 constexpr size_t kMaxNotes = 100;
 
 bool IsPattern(const std::string& text) { return text.find_first_of("*?[") != std::string::npos; }
@@ -116,7 +116,7 @@ void LogFollower::ReadOutput(Output& output, logs::LogReading& reading) {
 }
 
 void LogFollower::Search(logs::LogReading& reading) {
-  // Names that a pattern gave and that are gone make room.
+  // A file that a pattern matched makes room once its name is gone.
   for (auto it = files_.begin(); it != files_.end();) {
     struct stat status = {};
     const bool gone = stat(it->first.c_str(), &status) != 0;
@@ -187,7 +187,7 @@ bool LogFollower::Open(const std::string& path, bool may_be_old, File& file,
       file.offset = std::max<int64_t>(0, status.st_size - tail);
     }
     if (file.offset > 0) {
-      // The last line may be under way.
+      // The last line may still be being written.
       char last = '\n';
       if (pread(descriptor, &last, 1, file.offset - 1) == 1 && last != '\n') file.lines.SkipLine();
     }
@@ -224,7 +224,7 @@ void LogFollower::ReadNew(const std::string& path, File& file, logs::LogReading&
     file.tail.clear();
   }
   if (backlog <= 0) file.lines.Quiet(take_new);
-  // What is appended meanwhile is for the next time.
+  // Bytes that are appended during this read are left to the next read.
   while (file.offset < status.st_size) {
     const auto wanted = static_cast<size_t>(
         std::min<int64_t>(static_cast<int64_t>(buffer_.size()), status.st_size - file.offset));
@@ -245,9 +245,9 @@ void LogFollower::ReadNew(const std::string& path, File& file, logs::LogReading&
   }
 }
 
-// Shorter than it was, or as long again with other content. A writer that did not
-// notice the truncation goes on where it was, with a hole before: what it writes
-// there is new, and the hole is nothing to read.
+// True if the file is shorter than before, or as long again with other content. A writer that
+// did not notice the truncation goes on at its old offset, with a hole before: its text there
+// is new, and the hole holds no line.
 bool LogFollower::WasTruncated(const File& file, int64_t size) {
   if (size < file.offset) return true;
   if (size == file.offset || file.tail.empty()) return false;
@@ -260,7 +260,7 @@ bool LogFollower::WasTruncated(const File& file, int64_t size) {
 
 bool LogFollower::WasReplaced(const std::string& path, const File& file) {
   struct stat status = {};
-  // A name that is gone: its writer may still write.
+  // A writer may still write to a file whose name is gone.
   return stat(path.c_str(), &status) == 0 && FileId{status.st_dev, status.st_ino} != file.id;
 }
 

@@ -26,11 +26,11 @@
 namespace rapideye::agent {
 
 struct LogOptions {
-  // Paths or shell patterns; what is not there yet is followed once it is.
+  // Paths or shell patterns; a file that does not exist yet is followed once it does.
   std::vector<std::string> patterns;
-  // False: what a file holds when the follower first looks is left out: it is
-  // another run's, or its age is unknown. True: the end of it is
-  // read, and called old.
+  // False: leaves out the text that a file holds when the follower first looks: it is
+  // another run's, or its age is unknown. True: reads the end of that text, and calls it
+  // old.
   bool read_old = false;
   logs::SignatureTable signatures = logs::SignatureTable::BuiltIn();
   // Outputs of a command that the agent itself has started; they outlive the
@@ -42,7 +42,7 @@ struct LogOptions {
   int wake = -1;
 };
 
-// Files that grow, are truncated, renamed, replaced, removed. Each look costs two
+// Follows files that grow, are truncated, renamed, replaced or removed. Each look costs two
 // system calls a file, and reads at most kMaxLogBacklogBytes of it. Not
 // synchronised.
 class LogFollower {
@@ -52,13 +52,13 @@ class LogFollower {
   LogFollower(const LogFollower&) = delete;
   LogFollower& operator=(const LogFollower&) = delete;
 
-  // Lines from the next Read on are recognised by these.
+  // Lines from the next Read on are recognised by this table.
   void Use(logs::SignatureTable signatures) { options_.signatures = std::move(signatures); }
 
   // The lines written since the last call. `now` is monotonic.
   logs::LogReading Read(absl::Duration now);
   // The longest time to the next Read, and a descriptor (-1: none) that becomes readable
-  // if Read is worth while before.
+  // if an earlier Read is worth while.
   absl::Duration Patience() const;
   int changes() const { return changes_.descriptor(); }
 
@@ -70,7 +70,7 @@ class LogFollower {
     int watch = -1;
     FileId id;
     int64_t offset = 0;
-    // Up to here it was written before the follower first looked.
+    // End of the bytes that were written before the follower first looked.
     int64_t old_until = 0;
     // The bytes before the offset.
     std::string tail;
@@ -94,7 +94,7 @@ class LogFollower {
   bool Open(const std::string& path, bool may_be_old, File& file, logs::LogReading& reading);
   void Close(File& file);
   void ReadNew(const std::string& path, File& file, logs::LogReading& reading);
-  // True: what was read before is not there any more.
+  // True: the text that was read before is not there any more.
   static bool WasTruncated(const File& file, int64_t size);
   // True: the name now means another file.
   static bool WasReplaced(const std::string& path, const File& file);
@@ -108,7 +108,7 @@ class LogFollower {
   LogOptions options_;
   std::vector<Output> outputs_;
   std::map<std::string, File> files_;      // by path
-  std::map<FileId, int64_t> read_before_;  // up to where; of those no longer open
+  std::map<FileId, int64_t> read_before_;  // offsets in files that are no longer open
   std::set<std::string> noted_;
   std::string buffer_;
   std::optional<logs::EventCollector> events_;  // of this look

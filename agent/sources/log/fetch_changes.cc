@@ -39,7 +39,7 @@ FileChanges::News FileChanges::Take() const {
     for (size_t at = 0; at + sizeof(inotify_event) <= static_cast<size_t>(n);) {
       inotify_event event;
       std::memcpy(&event, buffer.data() + at, sizeof(event));
-      // Of what the kernel had no room for, anything may be.
+      // Events for which the kernel had no room may be of any kind, new names included.
       if ((event.mask & (IN_CREATE | IN_MOVED_TO | IN_Q_OVERFLOW)) != 0) news.names = true;
       at += sizeof(event) + event.len;
     }

@@ -6,8 +6,8 @@
 
 namespace rapideye::agent {
 
-// A reason to look sooner, never one not to look: it does not see what another host
-// writes to a shared file system, and some sandboxes have none of it. Whatever cannot be
+// News is a reason to look sooner; its absence is no reason not to look: another host's writes
+// to a shared file system give no news, and some sandboxes give none at all. Whatever cannot be
 // watched is left out in silence. Not synchronised.
 class FileChanges {
  public:
@@ -29,7 +29,7 @@ class FileChanges {
 
   // The number of the watch, for Forget; -1: none.
   int WatchFile(const std::string& path) const;
-  // For files that come; once more does no harm.
+  // Reports files that come into the directory; a second call does no harm.
   void WatchDirectory(const std::string& path) const;
   void Forget(int watch) const;
 

@@ -16,7 +16,7 @@ namespace rapideye::agent {
 
 absl::StatusOr<logs::SignatureTable> ReadSignatureTable(const std::string& path) {
   if (path.empty()) return logs::SignatureTable::BuiltIn();
-  // Nobody waits for the writer of a FIFO.
+  // O_NONBLOCK: opening a FIFO must not wait for its writer.
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   std::string text;
   int error = file < 0 ? errno : 0;

@@ -9,9 +9,9 @@
 
 namespace rapideye::agent {
 
-// The built-in table and what the file adds to it (signatures.h: the form); the
-// built-in one alone if `path` is empty. INVALID_ARGUMENT names the file and what is
-// wrong with it.
+// The built-in table and the file's additions to it (signatures.h: the form); only the
+// built-in table if `path` is empty. INVALID_ARGUMENT names the file and the mistake in
+// it.
 absl::StatusOr<logs::SignatureTable> ReadSignatureTable(const std::string& path);
 
 }  // namespace rapideye::agent

@@ -46,7 +46,7 @@ class LogFollowerTest : public testing::Test {
     pollfd waiting = {follower_->changes(), POLLIN, 0};
     return poll(&waiting, 1, 0) == 1;
   }
-  // The peers named by what came.
+  // The peers that the lines read so far name.
   std::vector<std::string> Hosts() {
     std::vector<std::string> hosts;
     for (const logs::LogLine& line : Read().lines)
@@ -83,7 +83,7 @@ TEST_F(LogFollowerTest, IsPatientOnceTheKernelTellsWhatGrows) {
   Follow("log");
   Read();
   EXPECT_FALSE(HasChanged());
-  EXPECT_EQ(follower_->Patience(), kLogPoll);  // it has not shown yet that it tells
+  EXPECT_EQ(follower_->Patience(), kLogPoll);  // no growth has been reported yet
   Append("log", Line("a"));
   EXPECT_TRUE(HasChanged());
   EXPECT_THAT(Hosts(), ElementsAre("a"));
@@ -201,7 +201,7 @@ TEST_F(LogFollowerTest, KeepsUpWith100000LinesASecond) {
   Append("log", "x\n");
   Follow("log");
   Read();
-  // What such a log writes from one look to the next.
+  // Text that such a log gains from one look to the next.
   const std::string usual = "I1001 15:22:33.275768    4353 trainer.py:88] step 1200 loss 2.31 " +
                             std::string(80, '.') + "\n";
   const auto lines = 100'000 * kLogPoll / absl::Seconds(1);
@@ -316,7 +316,7 @@ TEST_F(LogFollowerTest, WhatIsNoFileIsLeftOut) {
   EXPECT_THAT(reading.notes[0], HasSubstr("not a regular file"));
 }
 
-// An agent may read what the job may not, and captures are shown to those who may read the job.
+// An agent may read files that the job may not, and users of the job may read captures.
 TEST_F(LogFollowerTest, ALinkOfTheJobLeadsToNoFileOfOthers) {
   if (geteuid() != 0) GTEST_SKIP() << "needs to be root to give files away";
   constexpr uid_t kJob = 65534;

@@ -19,14 +19,14 @@ inline constexpr int64_t kMaxLogBacklogBytes = 16 * 1024 * 1024;
 inline constexpr size_t kLogTailBytes = 64;
 // Files that one agent follows.
 inline constexpr size_t kMaxLogFiles = 64;
-// How often followed files are checked for growth, two system calls each; also those
+// Interval at which followed files are checked for growth, two system calls each; also files
 // whose growth the kernel does not report.
 inline constexpr absl::Duration kLogPoll = absl::Milliseconds(500);
-// And all others: in case that it has missed something.
+// The same for all other files: the kernel may have missed a change.
 inline constexpr absl::Duration kLogCheck = absl::Seconds(5);
-// An agent whose log files do not answer starts all the same.
+// Longest wait for the first look: an agent whose log files do not answer starts all the same.
 inline constexpr absl::Duration kFirstLogLook = absl::Seconds(1);
-// How often patterns are searched for new files that the kernel does not report.
+// Interval of the search of patterns for new files that the kernel does not report.
 inline constexpr absl::Duration kLogSearch = absl::Seconds(2);
 // Distinct events that are remembered, and for how long after the last of each.
 inline constexpr size_t kMaxLogEvents = 64;

@@ -10,7 +10,7 @@
 namespace rapideye::agent {
 namespace {
 
-// Names a peer, or says what something else brought about.
+// True for kinds that only name a peer, or report an effect of another event.
 bool IsWeak(LogKind kind) {
   switch (kind) {
     case LogKind::kFollowOn:
@@ -63,7 +63,7 @@ std::optional<wire::AlarmKind> AlarmOf(const LogEvent& event) {
   }
 }
 
-// The start-up of this process has ended by a time-out: somebody has not come.
+// The start-up of this process has ended by a time-out: some worker has not come.
 bool EndsStartUp(const LogEvent& event) {
   if (event.kind != LogKind::kCoordinationTimeout) return false;
   return absl::StrContains(event.text, "RegisterTask") ||

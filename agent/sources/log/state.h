@@ -15,26 +15,26 @@
 
 namespace rapideye::agent {
 
-// Bounded: the first events of each kind matter, so they stay; what only follows
-// from others makes room. A hang or a halt that is not old raises an alarm.
+// Bounded: the first events of each kind matter, so they stay; events that only follow
+// from others make room. A hang or a halt that is not old raises an alarm.
 class LogState final : public StateOf<logs::LogReading> {
  public:
   void Observe(const logs::LogReading& reading, const JobFacts& job, absl::Duration now,
                Notices& notices) override;
-  // A hang that was declared is over.
+  // Drops the report and the lines of a hang, which is over.
   void JobProgressed() override;
   // Drops the events of the previous process, its last ones included.
   void ProcessReplaced(std::optional<absl::Duration> before_until) override;
   void Watching(const std::optional<ProcessId>& process) override;
-  // The step is that of a progress page, if there is one that has it.
+  // Adds the step of the log unless a progress page gives one.
   void AddTo(Snapshot& snapshot, Instant now) const override;
 
   // Absent if no line of this process has told a step that grows, none is expected any more,
-  // or no process is known to live: whose end is not known may be done.
+  // or no process is known to live: a process whose end is unknown may be done.
   std::optional<wire::StepLines> Steps(absl::Duration now) const;
-  // How often a step has grown for this process.
+  // The number of times that a step has grown for this process.
   int64_t advances() const { return advances_; }
-  // The time since the last step was a hang: no measure of what is healthy.
+  // The time since the last step was a hang, and is no measure of health.
   void MeasureAnew() { healthy_since_advance_ = false; }
 
  private:
@@ -45,7 +45,7 @@ class LogState final : public StateOf<logs::LogReading> {
 
   CountedLines lines_;
   std::optional<HangReport> hang_report_;
-  // As last read, and when it last advanced; absent: it has not for this process.
+  // The reading of the last look, and the time of its last advance; absent: none for this process.
   logs::StepReading steps_;
   std::optional<absl::Duration> advanced_at_;
   int64_t advances_ = 0;  // for this process

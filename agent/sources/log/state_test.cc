@@ -179,7 +179,7 @@ TEST_F(StepLinesStateTest, NothingIsExpectedOfAProcessThatHasEndedOrIsNotKnown) 
   Read(12, 2, absl::Seconds(10));
   state_.Watching(std::nullopt);
   EXPECT_FALSE(state_.Steps(absl::Seconds(11)).has_value());
-  // How far it came stays known.
+  // The step that the process reached stays known.
   EXPECT_EQ(Describe(state_, absl::Seconds(11)).progress->step, 12);
 }
 

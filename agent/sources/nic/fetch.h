@@ -14,8 +14,8 @@ namespace rapideye::agent {
 // Names of this host's interfaces by the addresses that they own.
 std::map<IpAddress, std::string> ListNics();
 
-// Carrier and errors of those below `sys_root` (normally "/sys") that are devices, or
-// own an address that other hosts can reach: not of the containers' ends. `owners` is
+// Carrier and errors of the interfaces below `sys_root` (normally "/sys") that are devices, or
+// own an address that other hosts can reach: not the ends of containers' links. `owners` is
 // what ListNics says. A few small files for each; `deadline` bounds them.
 NicReading ReadNics(const std::string& sys_root, const std::map<IpAddress, std::string>& owners,
                     absl::Duration deadline);

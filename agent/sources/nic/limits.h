@@ -6,7 +6,7 @@
 
 namespace rapideye::agent {
 
-// With the bridges of containers; more is none that trains.
+// Interfaces, with the bridges of containers; a host with more is none that trains.
 inline constexpr size_t kMaxNics = 256;
 
 }  // namespace rapideye::agent

@@ -42,7 +42,7 @@ std::optional<NicSample> MakeNic(const std::string& name, const NicFiles& files)
   nic.name = name;
   nic.physical = files.has_device;
   const std::string state(absl::StripAsciiWhitespace(files.operstate.value_or("")));
-  // Drivers that know nothing of states say "unknown" and still have a carrier.
+  // Drivers without states say "unknown" and still have a carrier.
   nic.up = Count(files.carrier) == 1 && (state == "up" || state == "unknown");
   nic.carrier_changes = Count(files.carrier_changes);
   nic.rx_errors = Count(files.rx_errors);

@@ -17,8 +17,8 @@ namespace rapideye::agent {
 // no more than it takes. `nics`: names by the address they own.
 std::vector<wire::HostAddress> ReachableAddresses(const std::map<IpAddress, std::string>& nics);
 
-// The values in the files of one interface below /sys/class/net; absent: one could
-// not be read (the carrier of one that is switched off cannot).
+// The values in the files of one interface below /sys/class/net; absent: the file could
+// not be read (that of the carrier cannot while the interface is switched off).
 struct NicFiles {
   std::optional<std::string> type;
   std::optional<std::string> carrier;
@@ -29,7 +29,7 @@ struct NicFiles {
   bool has_device = false;
 };
 
-// Absent: the loopback, or none at all.
+// Absent: the interface is the loopback, or the files are of no interface.
 std::optional<NicSample> MakeNic(const std::string& name, const NicFiles& files);
 
 }  // namespace rapideye::agent

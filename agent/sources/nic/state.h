@@ -1,4 +1,4 @@
-// Tracks the host's network interfaces against what they were in health.
+// NicState compares the host's network interfaces with their state in health.
 #ifndef RAPIDEYE_AGENT_SOURCES_NIC_STATE_H_
 #define RAPIDEYE_AGENT_SOURCES_NIC_STATE_H_
 

@@ -15,12 +15,12 @@ namespace rapideye::agent {
 // privilege. A few small files per PCI device: not for every poll.
 std::vector<TpuDevice> ListTpus(const std::string& sys_root);
 
-// Those as last listed: anew in a look that reads counters, once, whichever source asks
+// The TPUs as last listed: once anew in a look that reads counters, for whichever source asks
 // first.
 const std::vector<TpuDevice>& KnownTpus(const std::string& sys_root, const HostLook& look,
                                         HostFindings& found);
 
-// Error counters of these, as far as `deadline` goes. The kernel answers from its
+// Error counters of these TPUs, as far as `deadline` goes. The kernel answers from its
 // memory: no device is touched.
 PcieReading ReadPcie(const std::string& sys_root, const std::vector<TpuDevice>& tpus,
                      absl::Duration deadline);

@@ -26,19 +26,19 @@ struct TpuDevice {
 // "0000:05:00.0": domain, bus, device and function, in lower-case hex.
 bool IsPciAddress(absl::string_view text);
 
-// True by the texts of a device's `vendor` and `device` files. Google's other devices
-// (network, storage) are none.
+// True if the texts of a device's `vendor` and `device` files are a TPU's. Google's other
+// devices (network, storage) are no TPUs.
 bool IsTpu(absl::string_view vendor, absl::string_view device);
 
 // The number in "accel3", or in the name of an IOMMU group; absent if it is none.
 std::optional<int32_t> NumberBehind(absl::string_view prefix, absl::string_view name);
 
 // Says which chip each is: the number of its accelerator, or that of its group if the
-// groups of all TPUs are 0, 1, 2 ... Otherwise nothing says so, and it stays absent.
+// groups of all TPUs are 0, 1, 2 ... Otherwise no file tells the chip, which stays absent.
 void NumberChips(std::vector<TpuDevice>& devices);
 
 // The sum that stands in a file such as aer_dev_fatal ("TOTAL_ERR_FATAL 2"); absent if
-// it is none of these files.
+// the text has no sum.
 std::optional<int64_t> TotalErrors(absl::string_view text);
 
 }  // namespace rapideye::agent

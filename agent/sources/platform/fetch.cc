@@ -64,7 +64,7 @@ class Asking {
     Take("", ParsePreempted(*preempted));
     const auto maintenance = ask("maintenance-event");
     if (maintenance.ok()) Take("", ParseMaintenanceEvent(*maintenance));
-    // Only there while one is planned.
+    // The path exists only while a maintenance is planned.
     const auto upcoming = ask("upcoming-maintenance?alt=json");
     if (upcoming.ok()) Take("the metadata server", ParseUpcomingMaintenance(*upcoming, now_));
   }

@@ -1,4 +1,4 @@
-// Bounds what the platform is asked, and what it may answer.
+// Limits bound the questions to the platform, and its answers.
 #ifndef RAPIDEYE_AGENT_SOURCES_PLATFORM_LIMITS_H_
 #define RAPIDEYE_AGENT_SOURCES_PLATFORM_LIMITS_H_
 
@@ -10,7 +10,7 @@ namespace rapideye::agent {
 
 // Ten thousand agents ask one API server: three small requests each in this time.
 inline constexpr absl::Duration kPlatformSpacing = absl::Seconds(30);
-// Of one answer.
+// Bounds of one answer.
 inline constexpr absl::Duration kPlatformDeadline = absl::Seconds(5);
 // A look that is the only one waits for all answers together at most so long.
 inline constexpr absl::Duration kPlatformPatience = absl::Seconds(15);
@@ -18,7 +18,7 @@ inline constexpr absl::Duration kPlatformPatience = absl::Seconds(15);
 inline constexpr size_t kMaxPlatformAnswerBytes = 1024 * 1024;
 inline constexpr size_t kMaxPlatformEvents = 32;
 inline constexpr size_t kMaxPlatformTextBytes = 512;
-// What was said longer ago is about something else.
+// An older event of the platform belongs to another incident.
 inline constexpr absl::Duration kKeepPlatformEvents = absl::Hours(1);
 inline constexpr size_t kMaxTokenBytes = 16 * 1024;
 

@@ -148,10 +148,10 @@ absl::StatusOr<PlatformEvents> ParseNode(absl::string_view json, absl::Time now)
     const std::string type = Text(condition, "type");
     const std::string status = Text(condition, "status");
     const bool ready = type == "Ready";
-    // All but Ready name something that is wrong. Pressure alone ends nobody.
+    // Every condition but Ready names a fault. Pressure alone ends no worker.
     const bool pressure = absl::EndsWith(type, "Pressure");
     if (type.empty() || pressure || (ready ? status == "True" : status != "True")) continue;
-    // Conditions of components that report their own work, such as ones of autoscalers.
+    // Skips conditions by which components, such as autoscalers, report their own work.
     if (!ready && type != "NetworkUnavailable" && !absl::StrContains(type, "Problem") &&
         !absl::StrContains(type, "Deadlock") && !absl::StrContains(type, "Readonly") &&
         !absl::StrContains(type, "Unhealthy") && !absl::StartsWith(type, "Frequent")) {
@@ -204,7 +204,7 @@ absl::StatusOr<PlatformEvents> ParseSlurmNode(absl::string_view line) {
   const absl::string_view state = line.substr(at + 6, line.find_first_of(" \n", at) - at - 6);
   std::string reason;
   if (const size_t found = line.find("Reason="); found != absl::string_view::npos) {
-    // It goes on to the end of the line, and ends with who set it: "[root@2026-11-23T03:41:54]".
+    // The reason fills the line, and its author comes last: "[root@2026-11-23T03:41:54]".
     const absl::string_view rest = line.substr(found + 7);
     reason = std::string(rest.substr(0, rest.find('\n')));
   }

@@ -15,24 +15,24 @@ namespace rapideye::agent {
 
 using PlatformEvents = std::vector<PlatformEvent>;
 
-// instance/preempted ("TRUE") and instance/maintenance-event ("NONE", or what is done).
+// instance/preempted ("TRUE") and instance/maintenance-event ("NONE", or the kind of event).
 PlatformEvents ParsePreempted(absl::string_view text);
 PlatformEvents ParseMaintenanceEvent(absl::string_view text);
-// instance/upcoming-maintenance?alt=json: nothing before its window has begun. INVALID_ARGUMENT:
+// instance/upcoming-maintenance?alt=json: no event before the window has begun. INVALID_ARGUMENT:
 // no JSON object.
 absl::StatusOr<PlatformEvents> ParseUpcomingMaintenance(absl::string_view json, absl::Time now);
 
-// A Node of the API: its conditions, and taints that say that it goes. INVALID_ARGUMENT: no JSON
+// A Node of the API: its conditions, and taints that announce its end. INVALID_ARGUMENT: no JSON
 // object.
 absl::StatusOr<PlatformEvents> ParseNode(absl::string_view json, absl::Time now);
-// An EventList, of a node or a pod. Events older than kKeepPlatformEvents and those that tell of
-// nothing that ends a worker are left out. INVALID_ARGUMENT: no JSON object.
+// An EventList, of a node or a pod. Leaves out events older than kKeepPlatformEvents and those
+// that end no worker. INVALID_ARGUMENT: no JSON object.
 absl::StatusOr<PlatformEvents> ParseEvents(absl::string_view json, absl::Time now);
 
-// What `scontrol --oneliner show node NAME` prints. INVALID_ARGUMENT: it names no state.
+// Parses the line of `scontrol --oneliner show node NAME`. INVALID_ARGUMENT: it names no state.
 absl::StatusOr<PlatformEvents> ParseSlurmNode(absl::string_view line);
 
-// Texts of the platform without control characters, cut to kMaxPlatformTextBytes.
+// Text of the platform without control characters, cut to kMaxPlatformTextBytes.
 std::string PlatformText(absl::string_view text);
 
 }  // namespace rapideye::agent

@@ -1,4 +1,4 @@
-// Keeps what the platform says of this host: cloud, cluster or scheduler.
+// PlatformState keeps the events that a cloud, cluster or scheduler reports of this host.
 #ifndef RAPIDEYE_AGENT_SOURCES_PLATFORM_STATE_H_
 #define RAPIDEYE_AGENT_SOURCES_PLATFORM_STATE_H_
 
@@ -14,18 +14,18 @@
 
 namespace rapideye::agent {
 
-// What a platform says: PREEMPTED (it takes or took the host away), HOST_CRASH (it holds the host
-// for failed), HOST_OOM, HUNG_TASK.
+// A platform reports PREEMPTED (it takes or took the host away), HOST_CRASH (it holds the host for
+// failed), HOST_OOM or HUNG_TASK.
 struct PlatformEvent {
   LogKind kind = LogKind::kUnspecified;
   std::string text;
-  // Since it came about, by the platform's clock; absent: it is so now.
+  // Time since the event, by the platform's clock; absent: the state holds now.
   std::optional<absl::Duration> age;
 };
 
 struct PlatformReading {
   std::vector<PlatformEvent> events;
-  // Which platform did not answer, why, and what would help; empty: all did.
+  // Names the platforms that did not answer, why, and what would help; empty: all answered.
   std::string unavailable;
 };
 
@@ -33,8 +33,8 @@ class PlatformState final : public StateOf<PlatformReading> {
  public:
   void Observe(const PlatformReading& reading, const JobFacts& job, absl::Duration now,
                Notices& notices) override;
-  // Events that are no older than kKeepPlatformEvents, of no matter which process: a
-  // preemption ends one.
+  // Adds events that are no older than kKeepPlatformEvents, of any process: a preemption ends the
+  // process that it concerns.
   void AddTo(Snapshot& snapshot, Instant now) const override;
 
  private:

@@ -15,7 +15,7 @@
 namespace rapideye::agent {
 namespace {
 
-// Until something has come or `until`.
+// Waits until an answer has come, or until `until`.
 void Hear(std::list<Knock>& knocks, absl::Duration until) {
   std::vector<pollfd> waiting;
   absl::Duration now = MonotonicTime();

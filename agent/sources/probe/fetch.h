@@ -16,9 +16,9 @@ struct ProbeOptions {
   absl::Duration time;  // for all probes, which are made at once
 };
 
-// Blocks until all are answered or `time` has passed. Targets are taken as they are:
-// who may be probed, and how many, is the caller's to check. Needs no privilege. What
-// could not be tried, for reasons of this host alone, is left out and said so.
+// Blocks until all probes are answered or `time` has passed. Targets are taken as they are:
+// who may be probed, and how many, is the caller's to check. Needs no privilege. A probe that
+// could not be tried, for reasons of this host alone, is left out, and the reading says so.
 ProbeReading ProbeAll(const std::vector<wire::ProbeTarget>& targets, const ProbeOptions& options);
 
 }  // namespace rapideye::agent

@@ -48,7 +48,7 @@ SocketAddress ToSocketAddress(const IpAddress& address, uint16_t port) {
   return result;
 }
 
-// Of this host, not of the way to the peer.
+// An error of this host, not of the way to the peer.
 absl::Status Ours(absl::string_view what) {
   return absl::UnavailableError(absl::StrCat(what, ": ", std::strerror(errno)));
 }
@@ -64,7 +64,7 @@ int ErrorOf(int socket) {
   return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
 }
 
-// Of IP and UDP.
+// Bytes of the headers of IP and UDP.
 int HeaderBytes(bool v4) { return v4 ? 20 + 8 : 40 + 8; }
 
 // Payload of a datagram of full size on this connected socket; 0: none.
@@ -103,8 +103,8 @@ absl::Status Knock::BindToNic(int socket) const {
     return absl::OkStatus();
   }
   if (errno != EPERM) return Ours(absl::StrCat("NIC ", nic));
-  // Kernels before 5.7 allow it to the privileged alone. By its address the NIC is
-  // chosen where routes go by the source.
+  // Kernels before 5.7 allow this to privileged processes alone. Binding to an address of
+  // the NIC chooses the NIC where routes depend on the source.
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) return Ours("getifaddrs");
   const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(list, freeifaddrs);
@@ -142,7 +142,7 @@ absl::Status Knock::Try(absl::Duration now) {
 absl::Status Knock::SendSyn(absl::Duration now) {
   const absl::StatusOr<int> fd = Open(SOCK_STREAM);
   if (!fd.ok()) return fd.status();
-  // Resets an accepted connection at once: nothing follows.
+  // Resets an accepted connection at once: no data follows.
   const linger reset = {.l_onoff = 1, .l_linger = 0};
   setsockopt(*fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
   syns_.push_back({*fd, now});
@@ -169,8 +169,8 @@ void Knock::EndSyn(Syn& syn, int error, absl::Duration now) {
   }
 }
 
-// The full-size one goes first: hosts bound how many datagrams they answer, and if
-// one stays without, it had better be the small one, which then proves nothing.
+// The full-size datagram goes first: hosts bound how many datagrams they answer, and if one
+// answer is missing, it had better be that to the small datagram, which then proves nothing.
 absl::Status Knock::SendDatagrams() {
   const SocketAddress to = ToSocketAddress(target_.address, port_);
   for (int* fd : {&full_, &small_}) {
@@ -178,12 +178,12 @@ absl::Status Knock::SendDatagrams() {
     const absl::StatusOr<int> opened = Open(SOCK_DGRAM);
     if (!opened.ok()) return opened.status();
     *fd = *opened;
-    // Unfragmented, and not held back by what the kernel believes of the way.
+    // The datagram must not be fragmented, nor held back by the kernel's idea of the way.
     const bool v4 = target_.address.IsV4();
     const int probe = v4 ? IP_PMTUDISC_PROBE : IPV6_PMTUDISC_PROBE;
     setsockopt(*fd, v4 ? IPPROTO_IP : IPPROTO_IPV6, v4 ? IP_MTU_DISCOVER : IPV6_MTU_DISCOVER,
                &probe, sizeof(probe));
-    // Where there is no way at all, the SYN has told so.
+    // If there is no way at all, the SYN has reported that already.
     if (connect(*fd, to.get(), to.size) != 0) CloseSocket(*fd);
   }
   if (full_ < 0 || small_ < 0) return absl::OkStatus();
@@ -222,8 +222,8 @@ void Knock::Hear(int descriptor, absl::Duration now) {
   HearDatagram(descriptor, data ? 0 : errno);
 }
 
-// Its refusal (ICMP) is an answer, as is one of whoever should serve that port. A
-// router that says what it takes keeps large packets from vanishing.
+// A refusal (ICMP) is an answer, as is a reply of the server on that port. A router that
+// states its largest packet keeps large packets from vanishing.
 void Knock::HearDatagram(int descriptor, int error) {
   if (descriptor == small_) {
     echoes_.small_answered = echoes_.small_answered || error == 0 || error == ECONNREFUSED;

@@ -16,10 +16,10 @@
 
 namespace rapideye::agent {
 
-// Each try is a SYN on a socket of its own, so that nothing waits for the kernel to
-// send one again, and two datagrams, a small one and one of full size that may not be
-// fragmented. All go to one port, by the given NIC. Nothing blocks. Times are of the
-// caller's monotonic clock.
+// Each try is a SYN on a socket of its own, so that no probe waits for the kernel to send a
+// SYN again, and two datagrams, a small one and one of full size that may not be fragmented.
+// All go to one port, through the given NIC. No call blocks. Times are of the caller's
+// monotonic clock.
 class Knock {
  public:
   Knock(const wire::ProbeTarget& target, uint16_t port) : target_(target), port_(port) {}
@@ -27,15 +27,15 @@ class Knock {
   Knock(const Knock&) = delete;
   Knock& operator=(const Knock&) = delete;
 
-  // Sends whatever has not been answered once (more). A failure of this host alone
-  // (no descriptors, no such NIC), which says nothing about the way, is returned.
+  // Sends again what has not been answered. Returns a failure of this host alone (no
+  // descriptors, no such NIC), which says nothing about the way to the peer.
   absl::Status Try(absl::Duration now);
-  // Appends what it waits for.
+  // Appends the descriptors that this probe waits for.
   void AwaitedBy(std::vector<pollfd>& waiting) const;
-  // Takes in what has come for this descriptor; one of another knock is ignored.
+  // Reads what has come on this descriptor; ignores that of another probe.
   void Hear(int descriptor, absl::Duration now);
-  // Nothing more is worth waiting for: all was answered, or the peer is there and its
-  // host answers no datagrams.
+  // No further answer is worth waiting for: all have come, or the peer is there and its host
+  // answers no datagrams.
   bool Settled(absl::Duration now) const;
 
   const wire::ProbeTarget& target() const { return target_; }

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// A port of this host with a socket on it, or, after Close, most likely nobody.
+// A port of this host with a socket on it; after Close most likely without any.
 class Port {
  public:
   explicit Port(int type) : socket_(socket(AF_INET, type | SOCK_CLOEXEC, 0)) {
@@ -67,7 +67,7 @@ TEST(ProbeAllTest, WhoRefusesIsReachedToo) {
   EXPECT_EQ(reading.probes[0].nic, "lo");
 }
 
-// Somebody serves that port and says nothing: no reason to wait for long, or to think
+// A server that holds the port and does not answer is no reason to wait for long, or to conclude
 // that large packets vanish.
 TEST(ProbeAllTest, DatagramsThatNobodyAnswersAreNoFailure) {
   const Port port(SOCK_DGRAM);
@@ -78,7 +78,7 @@ TEST(ProbeAllTest, DatagramsThatNobodyAnswersAreNoFailure) {
 
 TEST(ProbeAllTest, NoWayToThePeerIsAFailureThatSaysWhy) {
   wire::ProbeTarget nowhere = ToLoopback("lo");
-  // The loopback device leads to no such network.
+  // The loopback device has no way to such a network.
   nowhere.address = FromV4({203, 0, 113, 1});
   const ProbeReading reading = ProbeAt(kProbePort, nowhere);
   ASSERT_THAT(reading.probes, SizeIs(1));

@@ -39,7 +39,7 @@ bool IsReadable(int descriptor) {
   return poll(&poll_descriptor, 1, 0) == 1;
 }
 
-// Its sockets are those that sock_diag lists.
+// sock_diag lists the sockets of this /proc's processes.
 constexpr char kThisNamespace[] = "/proc";
 
 }  // namespace
@@ -60,7 +60,7 @@ ProcessWatch::~ProcessWatch() { CloseDescriptor(); }
 ProcessReading ProcessWatch::Read(absl::Duration now) {
   Follow();
   FollowCommand();
-  // A command that the agent has started counts until one listens.
+  // The command that the agent has started counts as the process until a process listens.
   const bool settled = process_.has_value() && !process_->Ended() && !listeners_.empty();
   if (settled && now < next_listener_look_) return {process_, unavailable_};
   next_listener_look_ = now + kListenerSpacing;
@@ -121,7 +121,7 @@ std::set<uint64_t> ProcessWatch::FindListeners() const {
   return inodes;
 }
 
-// The process that is known: what it does now, or that it has ended.
+// Reads the state of the known process: what it does now, or that it has ended.
 void ProcessWatch::Follow() {
   if (!process_.has_value() || process_->state == ProcessState::kExited) return;
   const std::optional<ProcessStat> stat = ReadStat(process_->id.pid);
@@ -133,7 +133,7 @@ void ProcessWatch::Follow() {
   process_->age_ms = AgeMs(stat->id);
   const bool seen_to_end = pidfd_ >= 0 && IsReadable(pidfd_);
   if (stat->state == ProcessState::kZombie || seen_to_end) {
-    // A first thread that ended before the others looks the same.
+    // A process whose first thread ended before the others looks the same.
     if (pidfd_ >= 0 && !seen_to_end) return;
     SetEnded(ProcessState::kZombie,
              permitted_ ? std::optional<int32_t>(stat->exit_status) : std::nullopt);
@@ -146,14 +146,14 @@ void ProcessWatch::Follow() {
   process_->wait_channel.reset();
   if (stat->state == ProcessState::kRunning) return;
   const auto channel = file::ReadSmallFile(PathOf(process_->id.pid, "wchan"), kMaxNameBytes);
-  // "0" is how the kernel says that it does not tell.
+  // The kernel writes "0" where it does not tell the wait channel.
   if (channel.has_value() && *channel != "0") {
     process_->wait_channel = std::string(absl::StripAsciiWhitespace(*channel));
   }
 }
 
-// Whoever started it keeps the command's end to be seen; that of a process which the
-// command has started, the command has learnt, and usually passes on.
+// The exit status of the command stays visible: its parent has not reaped it yet. The exit status
+// of a process that the command started goes to the command, which usually exits with the same.
 void ProcessWatch::FollowCommand() {
   if (!command_.has_value()) return;
   const bool told =
@@ -166,7 +166,7 @@ void ProcessWatch::FollowCommand() {
     Adopt(*stat);
     command_permitted_ = stat->permitted;
   }
-  // Without permission the kernel shows 0.
+  // Without permission the kernel shows an exit status of 0.
   const bool known = stat->exit_status != 0 || command_permitted_;
   if (process_->Ended() && stat->state == ProcessState::kZombie && known) {
     SetExit(stat->exit_status, *process_);
@@ -192,7 +192,7 @@ void ProcessWatch::SearchByLog(absl::Duration now) {
   if (now < next_log_search_) return;
   next_log_search_ = now + kLogWriterSpacing;
   std::vector<LogWriter> writers = FindLogWriters(proc_root_, dev_root_, logs_);
-  // Children that outlive a process are not the next one.
+  // Children that outlive a process are not the next training process.
   std::erase_if(writers, [&](const LogWriter& writer) {
     const std::optional<int64_t> age = AgeMs(writer.stat.id);
     const bool older =
@@ -228,7 +228,7 @@ std::string ProcessWatch::Search(const std::set<uint64_t>& inodes) {
     refused |= error == EACCES || error == EPERM;
     if (owned.empty()) return true;
     const std::optional<ProcessStat> stat = ReadStat(pid);
-    // Children inherit the socket; the first of the family made it.
+    // Children inherit the socket; the oldest process of the family made it.
     if (stat.has_value() && (!found || stat->id.start_ticks < found->id.start_ticks)) {
       found = stat;
       found_with = owned;
@@ -252,7 +252,7 @@ std::string ProcessWatch::Search(const std::set<uint64_t>& inodes) {
 
 void ProcessWatch::Adopt(const ProcessStat& stat) {
   CloseDescriptor();
-  // In another /proc, numbers of processes mean nothing to this kernel interface.
+  // This kernel interface knows only the process numbers of this /proc.
   if (proc_root_ == "/proc") {
     pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, stat.id.pid, 0));
   }
@@ -261,7 +261,7 @@ void ProcessWatch::Adopt(const ProcessStat& stat) {
   process_->command = stat.command;
   process_->state = stat.state;
   permitted_ = stat.permitted;
-  // The number may have been taken by another process before it was opened.
+  // Another process may have taken the number before the pidfd was opened.
   Follow();
 }
 
@@ -284,7 +284,7 @@ class ProcessFetcher final : public Fetcher<ProcessReading> {
 
   std::optional<ProcessReading> Fetch(const HostLook& look, absl::Duration now,
                                       HostFindings& found) override {
-    // Asked before: a thread that is stopped for its stack runs again at any moment.
+    // Asked before the reading: a thread that is stopped for its stack may run again at any moment.
     const bool held_up = found.process_held_up && found.process_held_up();
     ProcessReading reading = watch_.Read(now);
     if (std::optional<ProcessSample>& process = reading.process; process.has_value()) {
@@ -294,7 +294,7 @@ class ProcessFetcher final : public Fetcher<ProcessReading> {
     if (look.hang && now >= next_holder_look_) {
       next_holder_look_ = now + kHolderSpacing;
       const bool lives = reading.process.has_value() && !reading.process->Ended();
-      // Holders cannot be told from a training process that is not known.
+      // Without a known training process its own holds cannot be told from those of others.
       reading.chip_holders.emplace();
       if (lives) reading.chip_holders = FindChipHolders(proc_root_, dev_root_, reading.process->id);
     }

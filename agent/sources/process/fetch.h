@@ -17,12 +17,12 @@
 
 namespace rapideye::agent {
 
-// The training process is the one that listens where its runtime does. Once
-// found it is followed by number and start time, also beyond its end, until
-// another process listens there; while it lives that is looked at now and then only.
-// A command that the agent itself has started is the training process until one listens;
-// its exit status stands for that of a process that it started in turn. Where there is no
-// command and nobody listens, it is found by its log. Not synchronised.
+// The training process is the process that listens at the runtime's address. Once found it
+// is followed by number and start time, also beyond its end, until another process listens
+// there; while it lives, the listener is looked up only now and then. A command that the agent
+// itself has started is the training process until a process listens; its exit status stands for
+// that of a process that it started in turn. Without a command and a listener, the training
+// process is found by its log. Not synchronised.
 class ProcessWatch {
  public:
   // `proc_root` is normally "/proc". `command`: number of the process that the agent
@@ -54,10 +54,10 @@ class ProcessWatch {
   void Follow();
   void FollowCommand();
   void SetEnded(ProcessState state, std::optional<int32_t> exit_status);
-  // Makes the process that owns one of the sockets the one that is followed;
-  // otherwise says why not.
+  // Follows the process that owns one of the sockets from now on; if there is none,
+  // says why.
   std::string Search(const std::set<uint64_t>& inodes);
-  // Makes the process that writes the log the one that is followed, if none is.
+  // Follows the process that writes the log, if no process is followed yet.
   void SearchByLog(absl::Duration now);
   void Adopt(const ProcessStat& stat);
   void CloseDescriptor();
@@ -73,13 +73,13 @@ class ProcessWatch {
   std::optional<ProcessSample> process_;
   bool permitted_ = false;
   bool command_permitted_ = false;
-  // Its listening sockets: a process that holds them after its end is its child.
+  // The process's listening sockets: a process that holds them after its end is its child.
   std::set<uint64_t> listeners_;
   int pidfd_ = -1;
   absl::Duration next_listener_look_ = -absl::InfiniteDuration();  // while it lives
   absl::Duration next_search_ = -absl::InfiniteDuration();
   absl::Duration next_log_search_ = -absl::InfiniteDuration();
-  std::optional<absl::Duration> ended_seen_;  // when the one that is known had first ended
+  std::optional<absl::Duration> ended_seen_;  // when the known process was first seen ended
   std::string unavailable_;
 };
 

@@ -24,7 +24,7 @@ namespace {
 
 using Processes = std::map<int64_t, ProcessStat>;
 
-// Whether it is the process, or a descendant: what it has forked holds what it held.
+// True for the process itself or a descendant, which holds the files that its parent held.
 bool ComesFrom(const Processes& processes, int64_t pid, const ProcessId& ancestor) {
   std::set<int64_t> seen;  // the numbers change while one looks
   for (auto it = processes.find(pid); it != processes.end() && seen.insert(it->first).second;

@@ -14,11 +14,11 @@ namespace rapideye::agent {
 
 // Processes with device files of chips open, except the training process and its children:
 // a leftover of an earlier run keeps the chips from the next one. If the training process
-// has chips, a process with others is another worker of the host. Searches
+// has chips, a process with other chips is another worker of the host. Searches
 // all descriptors of all processes that may be looked into, within a deadline;
 // holders not found by then are left out. `dev_root` is the path of the device files
-// as those processes see it, normally "/dev". `training`: absent if it is not known; then
-// it may be among the holders.
+// as those processes see it, normally "/dev". `training`: absent if it is not known; then the
+// training process may be among the holders.
 std::vector<ChipHolder> FindChipHolders(const std::string& proc_root, absl::string_view dev_root,
                                         const std::optional<ProcessId>& training);
 

@@ -33,7 +33,7 @@ constexpr auto kLaunchers = std::to_array<absl::string_view>(
      "nice",       "nohup", "orterun",   "prterun", "script",    "setsid",
      "sh",         "srun",  "stdbuf",    "su",      "sudo",      "systemd",
      "tee",        "time",  "timeout",   "tini",    "torchrun",  "zsh"});
-// A trainer has tens of threads more than whoever has only started it.
+// A trainer has tens of threads more than a launcher that has only started it.
 constexpr int64_t kFarMoreThreads = 4;
 
 bool IsLauncher(const LogWriter& writer) {
@@ -72,7 +72,7 @@ std::set<FileId> FilesOf(const std::vector<std::string>& patterns) {
     glob_t found = {};
     if (glob(pattern.c_str(), 0, nullptr, &found) == 0) {
       for (size_t i = 0; i < found.gl_pathc; ++i) {
-        // Not what the job's links name: its writer may be a process of somebody else.
+        // A link of the job may name a file that another user's process writes.
         const absl::StatusOr<int> log = file::OpenRegularFile(found.gl_pathv[i]);
         if (!log.ok()) continue;
         struct stat facts = {};
@@ -171,7 +171,7 @@ std::vector<LogWriter> FindLogWriters(const std::string& proc_root, const std::s
     return Clock::now() < give_up;
   });
   const auto folder_of = [&](int64_t pid) { return absl::StrCat(proc_root, "/", pid); };
-  // What is piped into a tee that writes the log.
+  // Pipes into a tee that writes the log: a process at their other end writes the log, too.
   std::set<FileId> pipes;
   for (const auto& [pid, stat] : processes) {
     if (stat.command != "tee" || !HasAny(folder_of(pid), files)) continue;

@@ -18,15 +18,15 @@ struct LogWriter {
   bool has_chips = false;
 };
 
-// The one of them that trains: children inherit a log, and launchers have it, too. Whoever has
-// chips open comes first; shells and launchers come last; of a process and its children the
-// process, unless a child has far more threads and has used more CPU time, as of a launcher that
-// is a Python program. Of several ranks of one log the one that has used most CPU time. Absent:
-// there are none.
+// Chooses the writer that trains: children inherit a log, and launchers have it, too. Processes
+// with open chips come first, shells and launchers last. A process comes before its children,
+// unless a child has far more threads and has used more CPU time: then the process is a launcher
+// that is a Python program. Of several ranks of one log, the rank that has used most CPU time.
+// Absent: there are no writers.
 std::optional<ProcessStat> ChooseTraining(const std::vector<LogWriter>& writers);
 
-// Searches all processes, within a deadline. `logs`: paths or shell patterns. Any other
-// descriptor does not count: a launcher that collects the logs of its ranks has them open.
+// Searches all processes, within a deadline. `logs`: paths or shell patterns. Other
+// descriptors do not count: a launcher that collects the logs of its ranks has them open.
 std::vector<LogWriter> FindLogWriters(const std::string& proc_root, const std::string& dev_root,
                                       const std::vector<std::string>& logs);
 

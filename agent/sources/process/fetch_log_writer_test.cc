@@ -67,7 +67,7 @@ class FindLogWritersTest : public ::testing::Test {
   }
   std::string Path(const std::string& name) const { return folder_ / name; }
 
-  // A child that has the file as that descriptor, and waits.
+  // Starts a child that has the file as that descriptor, and waits.
   pid_t Start(const std::string& name, int descriptor) {
     int ready[2];
     EXPECT_EQ(pipe(ready), 0);
@@ -109,7 +109,7 @@ TEST_F(FindLogWritersTest, StandardOutputAndErrorCountAndNothingElse) {
   EXPECT_THAT(Found("c.log"), ::testing::IsEmpty());
 }
 
-// Else the job has its agent look into a process of its choice.
+// Otherwise the job could make its agent look into any process that it chooses.
 TEST_F(FindLogWritersTest, WhatALinkOfTheJobNamesIsNotItsLog) {
   if (geteuid() != 0) GTEST_SKIP() << "needs to be root to give files away";
   const pid_t output = Start("daemon.out", 1);

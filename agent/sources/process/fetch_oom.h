@@ -15,8 +15,8 @@
 namespace rapideye::agent {
 
 // The file that counts the kills of a process's group, below `sys_root` (normally "/sys"), by
-// the text of its /proc/PID/cgroup. Absent: it has no group of its own that counts, or one
-// outside of what is to be seen here.
+// the text of its /proc/PID/cgroup. Absent: the process has no group that counts kills, or a
+// group that cannot be seen here.
 std::optional<std::string> OomCounterFile(absl::string_view cgroups, const std::string& sys_root);
 // The count in the text of such a file; absent: it has none.
 std::optional<int64_t> OomKills(absl::string_view text);
@@ -26,9 +26,9 @@ class OomWatch {
  public:
   OomWatch(std::string proc_root, std::string sys_root);
 
-  // It lives: takes the counter of its group as it is now. Two small files.
+  // The process lives: reads the counter of its group as it is now. Two small files.
   void Lives(int64_t pid);
-  // It has ended: true if the counter has risen since it was last seen alive.
+  // The process has ended: true if the counter has risen since the process was last seen alive.
   bool KilledSince() const;
 
  private:

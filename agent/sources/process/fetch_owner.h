@@ -14,7 +14,7 @@ namespace rapideye::agent {
 // Milliseconds since its start. Absent: the clock of its start is not this one's.
 std::optional<int64_t> AgeMs(const ProcessId& process);
 
-// The processes of /etc/passwd's users by name, of others by number. Absent: it has ended.
+// The user of a process: by name if /etc/passwd has it, else by number. Absent: it has ended.
 // Asks no directory service, which may hang with the network.
 std::optional<std::string> OwnerOf(const std::string& proc_root, int64_t pid);
 

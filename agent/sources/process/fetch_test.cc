@@ -204,7 +204,7 @@ TEST_F(FakeProcTest, ChildrenThatOutliveItAreNotTheNextProcess) {
   proc_.Remove(30);
   EXPECT_EQ(Read().process->id.pid, 30);
   EXPECT_EQ(Read().process->state, ProcessState::kExited);
-  // Who listens anew is.
+  // A process that begins to listen later is the next training process.
   proc_.Listen({8});
   proc_.Process(50, 800, {8});
   const ProcessReading reading = Read();

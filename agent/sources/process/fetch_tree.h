@@ -27,8 +27,8 @@ class ProcessTree {
   // `proc_root` is normally "/proc".
   explicit ProcessTree(std::string proc_root);
 
-  // Two small files of each process; the children are searched now and then. What a child does
-  // before it is first seen does not count. Absent: the process has gone. `now` is monotonic.
+  // Reads two small files of each process; the children are searched now and then. The work of a
+  // child before it is first seen does not count. Absent: the process has gone. `now` is monotonic.
   std::optional<ProcessWork> Read(const ProcessId& process, absl::Duration now);
 
  private:

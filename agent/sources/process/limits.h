@@ -8,7 +8,7 @@
 
 namespace rapideye::agent {
 
-// Listening sockets come first; a host with more of them is none that trains.
+// Bytes of a table of sockets: listening ones come first, and no training host has more of them.
 inline constexpr size_t kMaxSocketTableBytes = 1024 * 1024;
 // Descriptors of one process: more than its limit usually allows.
 inline constexpr size_t kMaxDescriptorsSearched = 65'536;
@@ -16,8 +16,8 @@ inline constexpr size_t kMaxDescriptorsSearched = 65'536;
 // many it is given up, and begun again no sooner than this.
 inline constexpr absl::Duration kProcessSearchDeadline = absl::Seconds(1);
 inline constexpr absl::Duration kProcessSearchSpacing = absl::Seconds(5);
-// Where the kernel does not list listening sockets by themselves it walks through all connections
-// of the host, milliseconds each time: of a process that lives, no more often than this.
+// Some kernels do not list listening sockets by themselves: they walk through all connections of
+// the host, milliseconds each time. While a process lives, this happens no more often than this.
 inline constexpr absl::Duration kListenerDeadline = absl::Milliseconds(200);
 inline constexpr absl::Duration kListenerSpacing = absl::Minutes(1);
 // The children of a process are listed thread by thread: of one with a thousand threads that

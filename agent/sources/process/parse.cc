@@ -115,7 +115,7 @@ absl::StatusOr<ProcessStat> ParseProcessStat(absl::string_view line) {
   stat.id.start_ticks = *start;
   stat.cpu_ticks = *user + *system;
   const absl::StatusOr<int64_t> start_code = fields.Count(kStartCode);
-  // To others it shows 1, of a zombie 0.
+  // To processes without the right the kernel shows 1, and 0 of a zombie.
   stat.permitted = start_code.ok() && *start_code > 1;
   if (!absl::SimpleAtoi(fields.Text(kExitCode), &stat.exit_status)) stat.exit_status = 0;
   return stat;

@@ -43,8 +43,8 @@ void TrainingProcess::Take(const ProcessSample& sample, const JobFacts& job, abs
   if (!sample.Ended()) alive_at_ = now;
   process_ = sample;
   if (seen_to_end) notices.warnings.push_back(DescribeEnd());
-  // How it ended may be known as soon as it is seen for the first time, or only later, from
-  // whoever had started it. Where nobody knows: a job that is done ends between two launches.
+  // The kind of an end may be known at its first sight, or only later, from the parent process. An
+  // end of unknown kind counts in the midst of a launch: a job that is done ends between launches.
   const bool in_midst = EndedBadly() || (seen_to_end && !EndIsKnown() && job.in_launch);
   if (!in_midst || std::exchange(alarmed_, true)) return;
   notices.alarms.push_back({wire::AlarmKind::kProcessExit, DescribeEnd()});

@@ -23,7 +23,7 @@ struct ProcessSample {
   // Since it started, when it was looked at; absent: the clock of its start is not this one's.
   std::optional<int64_t> age_ms;
   std::optional<std::string> wait_channel;
-  // Only of a process that has ended, and not always then.
+  // Known only for a process that has ended, and not always then.
   std::optional<int32_t> exit_code;
   std::optional<int32_t> signal;
   // The kernel killed a process of its memory group as it ended.
@@ -34,8 +34,8 @@ struct ProcessSample {
 
 // The work of a process and its children, as the kernel counts it.
 struct ProcessWork {
-  // Read and written by system calls, of whatever kind of file, since it was first looked at;
-  // absent: the kernel does not show it to this agent.
+  // Bytes read and written by system calls, on files of any kind, since the agent first looked;
+  // absent: the kernel does not show the number to this agent.
   std::optional<int64_t> io_bytes;
   int64_t cpu_ms = 0;  // likewise
 };
@@ -51,9 +51,9 @@ struct ProcessReading {
   std::optional<ProcessWork> work = std::nullopt;  // absent: none lives, or it is not known
 };
 
-// The training process that lives or has ended, and who else holds the host's chips. An
+// The training process, alive or ended, and the other processes that hold the host's chips. An
 // end by a signal or with a status other than 0 raises an alarm, whatever the job has
-// launched; one of which nobody knows how it was, in the midst of a launch only.
+// launched; an end of unknown kind does so in the midst of a launch only.
 class TrainingProcess final : public StateOf<ProcessReading> {
  public:
   void Observe(const ProcessReading& reading, const JobFacts& job, absl::Duration now,
@@ -62,28 +62,28 @@ class TrainingProcess final : public StateOf<ProcessReading> {
   void JobProgressed() override;
   void AddTo(Snapshot& snapshot, Instant now) const override;
 
-  // Absent while there is none, or once it has ended.
+  // The live process; absent while there is none, or once it has ended.
   std::optional<ProcessId> alive() const;
-  // The same, and one that has ended stays until another takes its place.
+  // Like the above, but a process that has ended stays until another takes its place.
   std::optional<ProcessId> last() const {
     return process_.has_value() ? std::optional(process_->id) : std::nullopt;
   }
   // True if the last reading showed another process than the previous one.
   bool replaced() const { return replaced_; }
-  // When it started, as the kernel keeps it; absent while that is not known.
+  // The start of the process, as the kernel keeps it; absent while that is not known.
   std::optional<absl::Duration> started_at() const { return started_at_; }
-  // When it was first seen to have ended; absent while it lives, or there is none.
+  // The time when its end was first seen; absent while it lives, or there is no process.
   std::optional<absl::Duration> ended_at() const { return ended_at_; }
-  // It has ended with status 0, or because it was told to (SIGTERM, SIGINT).
+  // True for an end with status 0, or after a request to end (SIGTERM, SIGINT).
   bool EndedOnPurpose() const;
-  // When the previous process was last seen alive; absent: there was none.
+  // The time when the previous process was last seen alive; absent: there was none.
   std::optional<absl::Duration> before_until() const { return before_until_; }
 
  private:
   void Take(const ProcessSample& sample, const JobFacts& job, absl::Duration now, Notices& notices);
   // "python3 (4211) was killed by signal 9".
   std::string DescribeEnd() const;
-  // It was the kernel, for want of memory.
+  // True if the kernel killed the process for want of memory.
   bool KilledForMemory() const;
   // False: it ended well, as far as that is known.
   bool EndedBadly() const;

@@ -72,7 +72,7 @@ ProgressReading ProgressPageReader::Read() {
       reading.progress = *std::move(sample);
     } else {
       reading.unavailable = absl::StrCat(path_, ": ", std::string(sample.status().message()));
-      // The next look might not come back.
+      // The reader gives up for good: a read on a remote file system may hang.
       if (absl::IsUnimplemented(sample.status())) given_up_ = reading.unavailable;
     }
   } else {
@@ -142,7 +142,7 @@ absl::StatusOr<ProgressPage> ProgressPageReader::ReadPage(int descriptor, size_t
 }
 
 bool ProgressPageReader::Lives(int descriptor, const ProcessId& writer) const {
-  // The lock tells it across containers, whose process numbers differ.
+  // The lock shows that the writer lives even in another container, with other process numbers.
   struct flock lock = {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;

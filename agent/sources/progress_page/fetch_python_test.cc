@@ -56,7 +56,7 @@ class PythonLoop {
            fgets(answer, sizeof(answer), from_) != nullptr && std::string(answer) == "done\n";
   }
 
-  // Without a word of farewell.
+  // Kills the loop, so that it cannot close the page.
   void End() {
     if (pid_ <= 0) return;
     kill(pid_, SIGKILL);

@@ -209,8 +209,8 @@ TEST_F(ProgressPageTest, WithoutAPathNothingIsDone) {
   rapideye_progress_close(&progress);
 }
 
-// What is read belongs together, however fast it is written: the wait for input
-// has lasted longer than the phase, by a microsecond for each step.
+// A reader never mixes two writes, however fast the page is written: the wait for input has lasted
+// longer than the phase, by a microsecond for each step.
 TEST_F(ProgressPageTest, IsNeverReadTorn) {
   rapideye_progress progress;
   ASSERT_EQ(rapideye_progress_open(&progress, path_.c_str()), 0);

@@ -8,7 +8,7 @@ namespace rapideye::agent {
 
 // Reads of a page that is being written all the time: a write takes nanoseconds.
 inline constexpr int kProgressPageTries = 16;
-// The clock is the same; what is later than now by more than this was not read from it.
+// The clock is the same; a time that is later than now by more than this was not read from it.
 inline constexpr absl::Duration kProgressClockSlack = absl::Seconds(1);
 
 }  // namespace rapideye::agent

@@ -34,7 +34,7 @@ absl::Status CheckFormat(const Page& page, size_t file_bytes) {
   return absl::OkStatus();
 }
 
-// Times of another clock would lie.
+// Refuses a page whose times are of another clock.
 absl::Status CheckClock(const Page& page, const PageReader& reader) {
   const absl::string_view boot(page.boot_id, strnlen(page.boot_id, sizeof(page.boot_id)));
   if (!reader.boot_id.empty() && boot != reader.boot_id) {

@@ -26,7 +26,7 @@ struct PageReader {
 
 struct ProgressPage {
   ProgressSample sample;
-  ProcessId writer;  // as it counts its own number, which may be another's here
+  ProcessId writer;  // as it counts itself; here the number may be another process's
 };
 
 // `bytes`: the first kProgressPageSaid of a file of `file_bytes`, read while no

@@ -21,7 +21,7 @@ PageReader Reader() {
   return {.boot_id = kBoot, .time_namespace = 4026531834, .now = absl::Seconds(1000)};
 }
 
-// In step 12 since 3 s, and waiting for input since 2 s.
+// A page of step 12, in its phase for 3 s, and waiting for input for 2 s.
 rapideye_progress_page Waiting() {
   rapideye_progress_page page = {};
   page.magic = RAPIDEYE_PROGRESS_MAGIC;
@@ -83,7 +83,7 @@ TEST(ParseProgressPageTest, ABeginningThatTheClockOfTheReaderHasNotReachedIsNow)
   EXPECT_EQ(Parse(raw)->sample.phase_for, absl::ZeroDuration());
 }
 
-// Each is refused for what it says, and the page without it is not (above).
+// A change that makes a page refused, for the reason that `says` tells.
 struct Refusal {
   const char* name;
   std::function<void(rapideye_progress_page&)> change;

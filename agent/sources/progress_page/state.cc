@@ -22,7 +22,7 @@ void ProgressPageState::Observe(const ProgressReading& reading, const JobFacts&,
   if (!tells) {
     last_advance_.reset();
   } else if (!before.has_value() || !last_advance_.has_value()) {
-    // A phase that it found begun may have begun long ago.
+    // A phase that is found under way may have begun long ago.
     last_advance_ = now - last_->phase_for.value_or(absl::ZeroDuration());
   } else if (before->step != last_->step || before->phase != last_->phase) {
     last_advance_ = now;

@@ -39,11 +39,11 @@ class ProgressPageState final : public StateOf<ProgressReading> {
                Notices& notices) override;
   void AddTo(Snapshot& snapshot, Instant now) const override;
 
-  // As above, of what it last said.
+  // The same, of the last state that the page announced.
   bool AnnouncesPause() const;
-  // When its step or phase was last seen to change; absent: there is no page with either.
+  // The time when its step or phase was last seen to change; absent: no page has either.
   std::optional<absl::Duration> last_advance() const { return last_advance_; }
-  // As it is now: ages have grown since the look.
+  // The progress now: ages have grown since the look.
   std::optional<Progress> Now(absl::Duration now) const;
 
  private:

@@ -20,7 +20,7 @@ class RuntimeClient {
   RuntimeClient& operator=(const RuntimeClient&) = delete;
 
   // The bytes of the answer, unparsed. Blocks for at most `deadline`; one call
-  // at a time. UNAVAILABLE: no process listens. DEADLINE_EXCEEDED: one does
+  // at a time. UNAVAILABLE: no process listens. DEADLINE_EXCEEDED: a process listens
   // and does not answer. UNIMPLEMENTED: a runtime without this service.
   // RESOURCE_EXHAUSTED: an answer larger than the channel takes. CANCELLED:
   // after Cancel. Others as the runtime gives them.

@@ -13,7 +13,7 @@ namespace rapideye::agent {
 struct HloNames {
   std::optional<std::string> instruction;  // all-reduce.3
   std::optional<std::string> module;       // jit_train_step
-  // Of an instruction in full, if that says what a core waits for there.
+  // From the full text of an instruction, if it tells what a core waits for there.
   std::optional<HloWaits> waits;
 };
 

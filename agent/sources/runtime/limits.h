@@ -11,8 +11,8 @@ namespace rapideye::agent {
 // An answer without HLO. Parsed messages take many times the memory of their
 // bytes; one with HLO may take what the channel accepts.
 inline constexpr size_t kMaxStatusBytes = 2 * 1024 * 1024;
-// That an answer may take once parsed: the largest host's takes less than 1 MiB, with HLO less
-// than 4. Empty objects of two bytes each would take hundreds of MiB.
+// Memory of a parsed answer: that of the largest host takes less than 1 MiB, with HLO less than 4.
+// Empty objects of two bytes each would take hundreds of MiB.
 inline constexpr size_t kMaxStatusMemory = 32 * 1024 * 1024;
 // The largest host has 8 devices of 2 TensorCores and 4 SparseCores.
 inline constexpr size_t kMaxCores = 256;

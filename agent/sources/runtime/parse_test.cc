@@ -305,7 +305,7 @@ TEST(ParseRuntimeStatusTest, WhatIsNoAnswerAtAllIsSaid) {
   EXPECT_THAT(ParseRuntimeStatus("").sample->cores, IsEmpty());
 }
 
-// Two bytes each, a hundred and more in memory.
+// Objects of two bytes each take a hundred bytes and more in memory.
 TEST(ParseRuntimeStatusTest, AnAnswerOfEmptyObjectsIsNotBuilt) {
   GetTpuRuntimeStatusResponse response;
   CoreState& core = (*response.mutable_core_states())[0];

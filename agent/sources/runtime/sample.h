@@ -18,7 +18,7 @@ struct SequencerSample {
   std::optional<int64_t> tag;
   std::optional<int64_t> tracemark;
   std::optional<int64_t> run_id;
-  // Only in a sample taken with HLO.
+  // Present only in a sample taken with HLO.
   std::optional<std::string> hlo;       // name of the instruction at the pc
   std::optional<std::string> module;    // name of the module it belongs to
   std::optional<std::string> hlo_text;  // the runtime's text; bytes, not checked to be UTF-8
@@ -54,8 +54,8 @@ struct RuntimeSample {
   std::vector<CoreSample> cores;  // by id
 };
 
-// One attempt to read the runtime. A runtime that answers nonsense is SERVING,
-// with what was wrong in `health.detail`; `sample` is what could be used of it.
+// One attempt to read the runtime. A runtime that answers nonsense is SERVING, and
+// `health.detail` says what was wrong; `sample` holds the usable part.
 struct RuntimeReading {
   RuntimeHealth health;
   std::optional<RuntimeSample> sample;

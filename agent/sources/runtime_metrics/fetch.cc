@@ -27,8 +27,8 @@ namespace {
 
 constexpr char kMethod[] = "/tpu.monitoring.runtime.RuntimeMetricService/GetRuntimeMetric";
 
-// What a standstill shows in: what waits for the cores and how long they take, since when
-// they idle, whether memory is full, and how long transfers between slices took.
+// Metrics that show a standstill: programs that wait for the cores and how long they take, since
+// when cores idle, whether memory is full, and how long transfers between slices took.
 constexpr std::array<const char*, 12> kMetrics = {
     "hlo.queue.size.gauge",
     "hlo.execution.timing.distribution.microseconds",

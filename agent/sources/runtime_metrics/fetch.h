@@ -10,7 +10,7 @@
 
 namespace rapideye::agent {
 
-// Each HOST:PORT.
+// Each address is a HOST:PORT.
 struct MetricsAddresses {
   std::string runtime;
   std::string device_plugin = "127.0.0.1:2112";
@@ -25,8 +25,8 @@ class MetricsReader {
   MetricsReader(const MetricsReader&) = delete;
   MetricsReader& operator=(const MetricsReader&) = delete;
 
-  // All endpoints at once, for no longer than the deadline; what has not answered by
-  // then is left out, and the reading says so.
+  // Reads all endpoints at once, for no longer than the deadline; an endpoint without an answer
+  // by then is left out, and the reading says so.
   MetricsReading Read(absl::Duration deadline);
 
  private:

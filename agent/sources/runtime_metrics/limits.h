@@ -13,7 +13,7 @@ inline constexpr size_t kMaxMetricsPageBytes = 1024 * 1024;
 // Values kept of each page, and of each metric of the runtime: enough for the cores of a host.
 inline constexpr size_t kMaxMetricsPerSource = 128;
 inline constexpr size_t kMaxMetricLabels = 8;
-// All of them are on this host and answer in milliseconds; less than the host's grace.
+// All endpoints are on this host and answer in milliseconds; less than the host's grace.
 inline constexpr absl::Duration kMetricsDeadline = absl::Milliseconds(200);
 
 }  // namespace rapideye::agent

@@ -27,15 +27,15 @@ namespace runtime = tpu::monitoring::runtime;
 constexpr std::array<absl::string_view, 4> kOfTheExporter = {"go_", "process_", "promhttp_",
                                                              "python_"};
 
-// Absent: no number, or one that means nothing.
+// Absent: no number, or a number without a meaning.
 std::optional<int64_t> Milli(double value) {
   constexpr double kMost = 9e15;  // a thousand of them are still an int64
   if (!std::isfinite(value) || std::fabs(value) > kMost) return std::nullopt;
   return static_cast<int64_t>(std::llround(value * 1000));
 }
 
-// Prefixes of what the libraries of the training process export by themselves: Grain, and
-// Orbax with what it shares with others. Anything else of the process's registry is the job's.
+// Prefixes of metrics that libraries of the training process export by themselves: Grain, and Orbax
+// with the libraries it shares. Any other metric of the process's registry is the job's own.
 constexpr std::array<absl::string_view, 4> kOfLibraries = {
     "grain_python_", "jax_orbax_write_", "jax_orbax_read_", "jax_checkpoint_write_"};
 

@@ -20,8 +20,8 @@ std::vector<Metric> ParsePrometheus(absl::string_view text, MetricSource source)
 
 // A MetricResponse of the runtime: gauges and counters as they are; of a distribution its
 // count and, unless that is zero, its mean and its percentiles 50, 95 and 99.9 (".count",
-// ".mean", ".p50", ".p95", ".p999" behind the name). A label for an attribute, or for each of
-// a list. INVALID_ARGUMENT: it is none.
+// ".mean", ".p50", ".p95", ".p999" behind the name). One label for each attribute, or for each
+// entry of a list of attributes. INVALID_ARGUMENT: the bytes are no MetricResponse.
 absl::StatusOr<std::vector<Metric>> ParseRuntimeMetric(const std::string& name,
                                                        const std::string& bytes);
 

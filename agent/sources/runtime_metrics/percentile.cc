@@ -33,7 +33,7 @@ std::optional<double> Bound(const runtime::Distribution::BucketOptions& options,
   }
 }
 
-// Keeps an estimate within the extremes that were seen; both are 0 where nobody says them.
+// Keeps an estimate within the extremes that were seen; both are 0 if the runtime states none.
 double Limited(double value, const runtime::Distribution& distribution) {
   if (distribution.max() <= distribution.min()) return value;
   return std::clamp(value, distribution.min(), distribution.max());
@@ -61,7 +61,7 @@ std::optional<double> Percentile(const runtime::Distribution& distribution, doub
         i > 0 ? Bound(distribution.bucket_options(), i - 1) : std::optional<double>(0);
     if (!lower.has_value()) return std::nullopt;
     if (!upper.has_value()) return Limited(*lower, distribution);
-    // What lies below the first bound may be negative.
+    // Values below the first bound may be negative.
     const double from = i > 0 ? *lower : std::min(*lower, *upper);
     return Limited(from + (*upper - from) * (wanted - below) / count, distribution);
   }

@@ -9,8 +9,8 @@
 namespace rapideye::agent {
 
 // The value below which `share` (0 to 1) of the samples lie, in the distribution's unit,
-// taken as evenly spread within a bucket, and never outside of the extremes where it tells
-// them. Of the last bucket, which has no end, its beginning. Absent: no samples, counts that
+// taken as evenly spread within a bucket, and never outside of the extremes that the distribution
+// states. For the last bucket, which has no end, its beginning. Absent: no samples, counts that
 // are negative, or more buckets than bounds.
 std::optional<double> Percentile(const tpu::monitoring::runtime::Distribution& distribution,
                                  double share);

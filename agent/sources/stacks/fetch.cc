@@ -44,7 +44,7 @@ std::string NameOf(const std::string& folder, int64_t tid) {
       absl::StripAsciiWhitespace(ReadText(absl::StrCat(folder, "/task/", tid, "/comm"))));
 }
 
-// As the kernel tells them, of all threads, or of this one only.
+// Stacks as the kernel tells them, of all threads, or of this one only.
 std::vector<ThreadStack> KernelStacks(const std::string& folder, std::optional<int64_t> only) {
   std::vector<ThreadStack> threads;
   file::ForEachEntry(folder + "/task", [&](const char* name) {
@@ -61,7 +61,7 @@ std::vector<ThreadStack> KernelStacks(const std::string& folder, std::optional<i
   return threads;
 }
 
-// One attempt at one process.
+// One attempt to read the stacks of one process.
 class Attempt {
  public:
   Attempt(const StackOptions& options, const ProcessSample& process, StackLook look, int cancel)
@@ -150,7 +150,7 @@ class Attempt {
   }
 
   void UseEuStack() {
-    // It would have to be told from one that was stopped by the look.
+    // A stopped process could not be told from one that the look itself has stopped.
     if (State() == ProcessState::kStopped) {
       return Note("it is stopped, so that no native frames are taken");
     }
@@ -245,7 +245,7 @@ class StackFetcher final : public Fetcher<StackReading> {
 
   const StackTaker& taker() const { return taker_; }
 
-  // Does not wait: they are there in a later look.
+  // Does not wait: the stacks are there in a later look.
   std::optional<StackReading> Fetch(const HostLook& look, absl::Duration,
                                     HostFindings& found) override {
     std::optional<StackReading> reading;
@@ -254,7 +254,7 @@ class StackFetcher final : public Fetcher<StackReading> {
     if (wanted && lives) {
       taker_.Start(*found.process, look.stacks);
     } else if (wanted) {
-      reading.emplace();  // none are to be waited for
+      reading.emplace();  // no stacks are to be waited for
     }
     if (auto finished = taker_.Finished()) reading = *std::move(finished);
     return reading;

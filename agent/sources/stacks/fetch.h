@@ -18,8 +18,8 @@ namespace rapideye::agent {
 
 struct StackOptions {
   std::string proc_root = "/proc";
-  // elfutils' eu-stack, for native stacks, and py-spy, for those of Python; absent: not
-  // there.
+  // Paths of elfutils' eu-stack, for native stacks, and of py-spy, for those of Python; absent:
+  // the tool was not found.
   std::optional<std::string> eu_stack;
   std::optional<std::string> py_spy;
   absl::Duration python_deadline = kPythonDeadline;  // for all processes together
@@ -28,37 +28,37 @@ struct StackOptions {
   absl::Duration max_hold = kMaxHold;
 };
 
-// With the tools that are in the folders of `path` (as PATH has them).
+// The options with the tools that the folders of `path` (in the form of PATH) hold.
 StackOptions FindStackTools(std::string proc_root, const std::string& path);
 
-// Takes Python's stacks of all threads of the process and of its children, which py-spy
-// reads without stopping anything, also of a process that is stopped; those it could not
-// read of the process itself it reads once more. Then, as far as `look` allows, the native
-// frames of the main thread, for which eu-stack stops that for a moment: never in a process
-// that is stopped, which stays so, and one that runs runs on whatever becomes of the tools.
-// Without the tools, or where they are not permitted, the kernel's word is taken, and
+// Takes Python's stacks of all threads of the process and of its children. py-spy reads them
+// without stopping anything, also of a process that is stopped; if it could not read those of the
+// process itself, it reads once more. Then, as far as `look` allows, takes the native frames of
+// the main thread, which eu-stack stops for a moment: never in a stopped process, which stays
+// stopped, while a running one runs on whatever becomes of the tools.
+// Without the tools, or where they are not permitted, takes the kernel's word, and
 // `unavailable` says so.
 //
-// Blocks until the deadlines at most, or until `cancel` is readable. `so_far` gets what is
-// there before a thread may be stopped.
+// Blocks until the deadlines at most, or until `cancel` is readable. `so_far` gets the stacks
+// that were taken before a thread may be stopped.
 StackReading TakeStacks(const StackOptions& options, const ProcessSample& process, StackLook look,
                         int cancel,
                         const std::function<void(const StackReading&)>& so_far = nullptr);
 
-// The same on a thread of its own, one at a time.
+// Takes stacks on a thread of its own, one request at a time.
 class StackTaker {
  public:
   explicit StackTaker(StackOptions options);
-  // Gives up what is under way.
+  // Gives up the look that is under way.
   ~StackTaker();
   StackTaker(const StackTaker&) = delete;
   StackTaker& operator=(const StackTaker&) = delete;
 
-  // Returns at once. Does nothing while another one is under way.
+  // Returns at once. Does nothing while another request is under way.
   void Start(const ProcessSample& process, StackLook look);
-  // The process may be stopped by a tool at this moment.
+  // True if a tool may be stopping the process at this moment.
   bool may_hold() const;
-  // The stacks taken, once, and before that what there is so far; absent: none are ready.
+  // The last stacks taken, once: first the stacks so far, then all; absent: none are ready.
   std::optional<StackReading> Finished();
 
  private:

@@ -21,7 +21,7 @@
 namespace rapideye::agent {
 namespace {
 
-// What the process has started, and those in turn, the oldest first.
+// Lists the descendants of the process, the oldest first.
 std::vector<ProcessStat> Descendants(const std::string& proc_root, int64_t pid) {
   std::multimap<int64_t, ProcessStat> by_parent;
   file::ForEachEntry(proc_root, [&](const char* name) {
@@ -53,7 +53,7 @@ std::vector<ProcessStat> Descendants(const std::string& proc_root, int64_t pid) 
   return found;
 }
 
-// Of one that is no Python nothing lacks.
+// A process that is no Python lacks no Python stacks.
 bool IsOtherProgram(const ToolRun& run) {
   return absl::StrContains(run.error, "Failed to find python version");
 }
@@ -77,7 +77,7 @@ PythonReading ReadPython(const StackOptions& options, const ProcessSample& proce
     return ParsePySpy(run.output);
   };
   absl::StatusOr<std::vector<ThreadStack>> threads = ask(process.id.pid);
-  // What runs changes while it is read: the second time it may fit together.
+  // Frames change while py-spy reads a running process: a second reading may be consistent.
   if ((!threads.ok() || threads->empty()) && !run.killed) threads = ask(process.id.pid);
   if (!threads.ok()) {
     reading.unavailable = std::string(threads.status().message());

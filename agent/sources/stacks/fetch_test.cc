@@ -189,7 +189,7 @@ if ctypes.CDLL(None).ptrace(16, pid, 0, 0) == 0:  # PTRACE_ATTACH
 time.sleep(1000)
 )";
 
-// What a tracer that is killed in the midst of it leaves behind is a stopped thread.
+// A tracer that is killed while it holds a thread leaves that thread stopped.
 TEST_F(StacksTest, AProcessThatATracerHeldWhenItWasKilledRunsOn) {
   const Echo process;
   StackOptions options;
@@ -295,7 +295,7 @@ TEST_F(StacksTest, WhatMayNotBeReadIsSaidWithWhatHelps) {
   const StackReading reading = TakeStacks(options, process.sample(), StackLook::kReading, cancel_);
   EXPECT_THAT(reading.unavailable,
               AllOf(HasSubstr("py-spy: Error: Permission denied ("), HasSubstr("CAP_SYS_PTRACE")));
-  // Of another language nothing lacks.
+  // A process of another language lacks no Python stacks.
   options.py_spy =
       Script("other",
              "#!/bin/sh\necho 'Error: Failed to find python version from target process' >&2\n"

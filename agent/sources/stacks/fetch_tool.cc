@@ -31,7 +31,7 @@ std::string ErrorLine(const std::string& text) {
   return (error == lines.end() ? lines.back() : *error).substr(0, kMaxDetailBytes);
 }
 
-// Who may look, in the words of this machine.
+// Explains, for this machine's settings, who may trace the process.
 std::string WhoMayLook(const std::string& proc_root) {
   int64_t scope = 0;
   const std::string text =
@@ -71,7 +71,7 @@ ToolRun RunTool(const std::vector<std::string>& command, absl::Duration deadline
   options.timeout = deadline;
   options.interrupt = cancel;
   options.cpu_seconds = kToolCpuSeconds;
-  // It may hold the process that it inspects: it must go on if its output is closed.
+  // The tool may hold the process that it inspects: it must go on if its output is closed.
   options.survives_closed_output = true;
   const ProcessOutcome outcome = RunProcess(options);
   if (!outcome.not_started.empty()) {
@@ -98,7 +98,7 @@ std::string WhyNoOutput(const std::string& name, const ToolRun& run, absl::Durat
 std::optional<std::string> FindTool(const std::string& name, const std::string& path) {
   for (const absl::string_view folder : absl::StrSplit(path, ':', absl::SkipEmpty())) {
     std::string file = absl::StrCat(folder, "/", name);
-    // A relative folder would be whatever we happen to stand in.
+    // A relative folder would depend on the agent's working directory.
     if (folder.front() == '/' && access(file.c_str(), X_OK) == 0) return file;
   }
   return std::nullopt;

@@ -139,7 +139,7 @@ std::string NameOr(const std::string& name, absl::string_view otherwise) {
   return name.empty() ? std::string(otherwise) : name.substr(0, kMaxCommandBytes);
 }
 
-// Python's own process that counts what the others share: it waits for ever in health.
+// Python's own process that counts shared resources: it waits for ever in health.
 bool IsResourceTracker(const ThreadStack& thread) {
   return std::any_of(thread.frames.begin(), thread.frames.end(), [](const std::string& frame) {
     return absl::StrContains(frame, "multiprocessing/resource_tracker.py");

@@ -42,7 +42,7 @@ void StacksState::Collected(const std::optional<std::string>& incident, absl::Du
 }
 
 StackLook StacksState::Ask(StackLook deepest, absl::Duration now) {
-  // One that is under way, for an operator say, is not joined by another.
+  // A look that is under way, for an operator say, is not joined by another.
   const bool busy = coming_ && now < wait_until_;
   if (busy || wanted_ == StackLook::kNone) return StackLook::kNone;
   const StackLook look = std::min(std::exchange(wanted_, StackLook::kNone), deepest);
@@ -61,7 +61,7 @@ StackLook StacksState::Ask(StackLook deepest, absl::Duration now) {
 void StacksState::Observe(const StackReading& reading, const JobFacts&, absl::Duration,
                           Notices& notices) {
   unavailable_.Observe(reading.unavailable, notices);
-  // What was asked for of another process is worth nothing.
+  // No look is awaited: the stacks were asked for of an earlier process, and are worthless.
   if (!coming_) return;
   coming_ = !reading.complete;
   stacks_ = reading.stacks;

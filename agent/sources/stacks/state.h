@@ -22,9 +22,9 @@ struct StackReading {
   bool complete = true;  // false: more is on its way
 };
 
-// They are asked for once per look at an incident (two looks are a minute apart), and once per
+// Stacks are asked for once per look at an incident (two looks are a minute apart), and once per
 // snapshot for an operator, when a coordinator first collects for it, and not again too soon,
-// whatever it is called. The first look does not wait for them; a later one does, no longer than
+// whatever its name. The first look does not wait for stacks; a later look does, no longer than
 // they may take. Only for an incident may a thread be stopped.
 class StacksState final : public StateOf<StackReading> {
  public:
@@ -34,12 +34,12 @@ class StacksState final : public StateOf<StackReading> {
   StackLook Ask(StackLook deepest, absl::Duration now);
   // A later look may wait for them.
   bool WorthWaiting(absl::Duration now) const;
-  // When that is over. Only if WorthWaiting.
+  // The time when that wait ends. Only if WorthWaiting.
   absl::Duration wait_until() const { return wait_until_; }
 
   void Observe(const StackReading& reading, const JobFacts& job, absl::Duration now,
                Notices& notices) override;
-  // What was taken, or is on its way, tells for a while where the job has been.
+  // Stacks that were taken, or are on their way, still tell for a while where the job has been.
   void JobProgressed() override;
   // Makes it worthless.
   void ProcessReplaced(std::optional<absl::Duration> before_until) override;

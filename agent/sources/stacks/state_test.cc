@@ -128,7 +128,7 @@ TEST_F(StacksStateTest, OfAJobThatAdvancesTheyHoldForTheirCollection) {
   EXPECT_THAT(at(now_ + kStackHold - absl::Seconds(1)), SizeIs(1));
   EXPECT_THAT(at(now_ + kStackHold), IsEmpty());
 
-  // What was taken in a standstill holds as long as that does.
+  // Stacks that were taken in a standstill hold as long as the standstill does.
   now_ += absl::Hours(1);
   state_.Collected("b", now_);
   EXPECT_EQ(Ask(), StackLook::kStopping);

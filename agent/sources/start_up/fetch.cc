@@ -20,7 +20,7 @@ StartUpFetcher::StartUpFetcher(const HostOptions& options)
       sys_root_(options.sys_root),
       dev_root_(options.dev_root),
       coordination_port_(kCoordinationPort) {
-  // Otherwise the training process is whoever listens there.
+  // Without a command, the training process is the one that listens there.
   const std::optional<Endpoint> runtime = ParseEndpoint(options.runtime);
   if (options.command.has_value() && runtime.has_value()) runtime_port_ = runtime->port;
 }

@@ -33,8 +33,8 @@ bool Lives(const std::optional<ProcessSample>& training) {
   return training.has_value() && !training->Ended();
 }
 
-// What a training process has started is younger than itself, and the other workers of its host
-// have started with it.
+// Children of the training process are younger than the process itself, and the other workers of
+// its host have started at the same time.
 bool MayBeALeftover(const ObstacleSearch& search, const Process& holder) {
   if (!search.training.has_value() || !search.training->age_ms.has_value()) return true;
   return holder.started_ms_ago.value_or(0) > *search.training->age_ms + kSameStartMs;
@@ -132,7 +132,7 @@ void AddTakenPorts(const ObstacleSearch& search, std::vector<Obstacle>& found) {
     holder.command = owner->command;
     holder.state = owner->state;
     DescribeOwner(search.proc_root, owner->id, holder);
-    // What it has started may listen for it.
+    // A child of the training process may listen on the port for it.
     if (!MayBeALeftover(search, holder)) continue;
     Obstacle& obstacle = found.emplace_back();
     obstacle.kind = ObstacleKind::kPortTaken;

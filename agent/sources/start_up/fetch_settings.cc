@@ -24,7 +24,7 @@ void AddVersions(const std::string& folder, std::set<std::string>& seen,
   size_t entries = 0;
   file::ForEachEntry(folder, [&](const char* name) {
     std::optional<Setting> version = PackageVersion(name);
-    // Of a package that is there twice the first folder's is imported.
+    // Python imports a package that is there twice from the first folder.
     if (version.has_value() && seen.insert(version->name).second) {
       settings.push_back(*std::move(version));
     }
@@ -62,7 +62,7 @@ std::optional<std::vector<Setting>> ReadSettings(const std::string& proc_root, i
   std::set<std::string> seen;
   size_t folders = 0;
   for (const std::string& folder : PackageFolders(*maps)) {
-    // As the process sees it, in whatever container.
+    // Reads the folder as the process sees it, in its own container.
     AddVersions(process + "/root" + folder, seen, settings);
     if (++folders >= kMaxPackageFolders) break;
   }

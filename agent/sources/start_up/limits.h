@@ -1,4 +1,4 @@
-// Bounds what the start-up of a training process may cost to watch.
+// Limits bound the cost of watching the start-up of a training process.
 #ifndef RAPIDEYE_AGENT_SOURCES_START_UP_LIMITS_H_
 #define RAPIDEYE_AGENT_SOURCES_START_UP_LIMITS_H_
 
@@ -9,7 +9,7 @@
 
 namespace rapideye::agent {
 
-// The kernel gives a process at most a quarter of its stack for them, 2 MiB usually.
+// The environment, to which the kernel gives at most a quarter of a process's stack, 2 MiB usually.
 inline constexpr size_t kMaxEnvironmentBytes = 2 * 1024 * 1024;
 // A process with all libraries of JAX has some thousand mappings.
 inline constexpr size_t kMaxMapsBytes = 2 * 1024 * 1024;
@@ -26,14 +26,14 @@ inline constexpr size_t kMaxSettingValueBytes = 256;
 inline constexpr size_t kSettingHashDigits = 8;
 
 inline constexpr size_t kMaxObstacles = 16;
-// The search goes through all descriptors of the host.
+// The search for obstacles goes through all descriptors of the host.
 inline constexpr absl::Duration kObstacleSpacing = absl::Seconds(30);
 inline constexpr absl::Duration kPortSearchDeadline = absl::Milliseconds(100);
 
-// The training processes of a host start within less.
+// The training processes of one job start on a host within less than this.
 inline constexpr int64_t kSameStartMs = 60'000;
 
-// Where JAX's coordination service listens unless JAX_COORDINATOR_ADDRESS says otherwise.
+// The port of JAX's coordination service unless JAX_COORDINATOR_ADDRESS says otherwise.
 inline constexpr uint16_t kCoordinationPort = 8476;
 
 }  // namespace rapideye::agent

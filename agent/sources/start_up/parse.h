@@ -1,4 +1,4 @@
-// Parses what the kernel says of rights and connections of a process.
+// Parses the kernel's files about rights and connections of a process.
 #ifndef RAPIDEYE_AGENT_SOURCES_START_UP_PARSE_H_
 #define RAPIDEYE_AGENT_SOURCES_START_UP_PARSE_H_
 
@@ -10,17 +10,17 @@
 
 namespace rapideye::agent {
 
-// By what rights a process opens files.
+// The rights by which a process opens files.
 struct Rights {
   uint32_t user = 0;
   std::set<uint32_t> groups;  // all of them
   bool passes_modes = false;  // CAP_DAC_OVERRIDE: the modes of files do not concern it
 };
 
-// From the text of /proc/PID/status; absent if it does not tell them.
+// The rights in the text of /proc/PID/status; absent if it does not tell them.
 std::optional<Rights> ParseRights(absl::string_view status);
 
-// Whether these rights suffice to open a file for reading and writing, by its mode alone.
+// True if these rights suffice to open a file for reading and writing, by its mode alone.
 bool MayOpen(const Rights& rights, uint32_t mode, uint32_t owner, uint32_t group);
 
 // Inodes of the established connections to that port, from the text of /proc/PID/net/tcp or tcp6.

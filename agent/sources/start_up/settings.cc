@@ -72,7 +72,7 @@ bool IsNumberOrTruth(absl::string_view value) {
          lower.empty();
 }
 
-// Words such as "collective-permute,all-gather"; neither a path nor what a key looks like.
+// Words such as "collective-permute,all-gather"; neither a path nor a text that looks like a key.
 bool IsWords(absl::string_view value) {
   size_t digits = 0;
   for (const char c : value) {
@@ -85,7 +85,7 @@ bool IsWords(absl::string_view value) {
   return value.size() <= 64 && digits * 3 <= value.size();
 }
 
-// A URL with a password, or with what a request was signed by.
+// A URL with a password, or with the signature of a request.
 bool HoldsCredentials(absl::string_view value) {
   return absl::StrContains(value, '@') || absl::StrContains(value, '?');
 }
@@ -134,7 +134,7 @@ class Picker {
     }
   }
 
-  // Of a flag that is there twice the later one counts.
+  // The later of two flags of one name counts.
   void Add(SettingKind kind, std::string name, absl::string_view value) {
     if (name.size() > kMaxSettingNameBytes) return;
     Setting setting;

@@ -28,7 +28,7 @@ std::vector<Setting> SettingsOf(absl::string_view environment, const SettingHash
 // The value of a variable; absent: it is not set.
 std::optional<std::string> Variable(absl::string_view environment, absl::string_view name);
 
-// Where the worker's connection to the coordination service goes.
+// The port to which the worker's connection to the coordination service goes.
 uint16_t CoordinationPort(absl::string_view environment);
 // Ports on which the environment tells this very process to listen.
 std::set<uint16_t> OwnPorts(absl::string_view environment);

@@ -27,8 +27,8 @@ void StartUpState::Observe(const StartUpReading& reading, const JobFacts& job, a
   if (reading.settings.has_value()) settings_ = *reading.settings;
 }
 
-// Whoever held the chips of the process before may hold those of this one: obstacles stay until
-// they are searched again.
+// A process that held the chips of the last training process may hold those of this one: obstacles
+// stay until they are searched again.
 void StartUpState::ProcessReplaced(std::optional<absl::Duration>) {
   for (Moment* phase : {&process_, &device_, &coordination_, &compilation_, &launch_}) {
     phase->reset();

@@ -38,7 +38,7 @@ class StartUpState final : public StateOf<StartUpReading> {
   void Complete() { complete_ = true; }
   void AddTo(Snapshot& snapshot, Instant now) const override;
 
-  // Absent once it is over, and before the first reading.
+  // The start-up; absent once it is over, and before the first reading.
   std::optional<StartUp> Now(absl::Duration now) const;
 
  private:

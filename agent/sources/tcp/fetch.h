@@ -10,13 +10,13 @@
 
 namespace rapideye::agent {
 
-// Those that are open, being opened, or closed by the other side. Needs no
+// Lists connections that are open, being opened, or closed by the other side. Needs no
 // privilege; blocks for at most about `deadline` and takes a bounded number of
-// them. UNAVAILABLE: this kernel or sandbox does not show them.
+// connections. UNAVAILABLE: this kernel or sandbox does not show them.
 absl::StatusOr<std::vector<TcpConnection>> ListTcpConnections(absl::Duration deadline);
 
-// Those that listen, in the same way. Cheap: the kernel has them in a table of their own, while
-// for /proc/net/tcp it walks through that of all connections.
+// Lists listening sockets in the same way. Cheap: the kernel has them in a table of their own,
+// while for /proc/net/tcp it walks through the table of all connections.
 absl::StatusOr<std::vector<TcpConnection>> ListTcpListeners(absl::Duration deadline);
 
 }  // namespace rapideye::agent

@@ -10,13 +10,13 @@ namespace rapideye::agent {
 
 // Connections of a host, of which only those to other workers are kept.
 inline constexpr size_t kMaxConnections = 200'000;
-// Fullest send queues first; links that are broken are among them.
+// Sockets of a snapshot, fullest send queues first: broken links are among them.
 inline constexpr size_t kMaxSockets = 1'024;
 // Listing a thousand connections takes a millisecond.
 inline constexpr absl::Duration kSocketDeadline = absl::Milliseconds(500);
 // Polls per listing of connections in health.
 inline constexpr int kPollsPerSocketLook = 4;
-// And while nothing moves, though polls may be faster.
+// The same while nothing moves, though polls may be faster.
 inline constexpr absl::Duration kSocketSpacing = absl::Seconds(1);
 
 }  // namespace rapideye::agent

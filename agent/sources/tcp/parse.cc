@@ -4,7 +4,7 @@
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
-// Not netinet/tcp.h, whose tcp_info ends before the bytes.
+// The kernel's header: the tcp_info of netinet/tcp.h ends before the bytes.
 #include <linux/tcp.h>
 #include <sys/socket.h>
 
@@ -22,7 +22,7 @@
 namespace rapideye::agent {
 namespace {
 
-// As the kernel numbers them (include/net/tcp_states.h).
+// States by the kernel's numbers (include/net/tcp_states.h).
 enum KernelState : uint8_t { kEstablished = 1, kSynSent = 2, kCloseWait = 8 };
 
 SocketState StateOf(uint8_t state) {
@@ -46,7 +46,7 @@ IpAddress AddressOf(const uint32_t (&words)[4], uint8_t family) {
   return IpAddress{bytes};
 }
 
-// Adds what an older kernel's shorter answer holds of it.
+// Adds the fields of tcp_info; an older kernel's answer is shorter, and lacks the last fields.
 void AddInfo(const nlattr* attribute, TcpConnection& connection) {
   tcp_info info = {};
   std::memcpy(&info, mnl_attr_get_payload(attribute),
@@ -74,7 +74,7 @@ std::optional<TcpConnection> ParseConnection(const nlmsghdr* message) {
   connection.remote = AddressOf(body->id.idiag_dst, family);
   connection.send_queue_bytes = body->idiag_wqueue;
   connection.inode = body->idiag_inode;
-  // Not mnl's tail, which may lie behind the last byte.
+  // mnl's tail will not do: it may lie behind the last byte.
   const char* end = reinterpret_cast<const char*>(message) + message->nlmsg_len;
   const auto* attribute =
       static_cast<const nlattr*>(mnl_nlmsg_get_payload_offset(message, sizeof(inet_diag_msg)));
@@ -84,12 +84,12 @@ std::optional<TcpConnection> ParseConnection(const nlmsghdr* message) {
   for (; mnl_attr_ok(attribute, left()); attribute = mnl_attr_next(attribute)) {
     if (mnl_attr_get_type(attribute) == INET_DIAG_INFO) AddInfo(attribute, connection);
   }
-  // One whose length is nonsense.
+  // Refuses an attribute whose length is nonsense.
   if (left() >= static_cast<int>(sizeof(nlattr))) return std::nullopt;
   return connection;
 }
 
-// mnl_nlmsg_ok alone takes 2 GiB and more for less than nothing.
+// mnl_nlmsg_ok alone takes a length of 2 GiB and more for a negative one.
 bool IsWhole(const nlmsghdr* message, int left) {
   return mnl_nlmsg_ok(message, left) && message->nlmsg_len <= static_cast<uint32_t>(left);
 }

@@ -29,7 +29,7 @@ struct TcpConnection {
   int64_t bytes_moved = 0;  // received, and sent and acknowledged, since it was opened
 };
 
-// Sums what a process's connections move, from one listing to the next. The bytes of a
+// Sums the bytes that a process's connections move, from one listing to the next. Those of a
 // connection that closes in between are lost. Not synchronised.
 class Traffic {
  public:
@@ -42,15 +42,15 @@ class Traffic {
   int64_t total_ = 0;
 };
 
-// One datagram of an answer of sock_diag, in this machine's byte order and aligned to
+// Takes one datagram of an answer of sock_diag, in this machine's byte order and aligned to
 // four bytes: appends its connections. True if it ends the answer. UNAVAILABLE: the
 // kernel refuses. DATA_LOSS: cut short, or not what it should be.
 absl::StatusOr<bool> ParseSockDiag(absl::string_view datagram,
                                    std::vector<TcpConnection>& connections);
 
-// Those of the process that has these sockets open: to workers other than `self`, and to
-// addresses that `peers` does not know, the fullest send queues first. `nics`: by the
-// address they own.
+// Connections of the process that has these sockets open: to workers other than `self`, and to
+// addresses that `peers` does not know, the fullest send queues first. `nics`: by the address
+// that each NIC owns.
 SocketReading SocketsOf(const std::vector<TcpConnection>& connections,
                         const std::set<uint64_t>& inodes, const Peers& peers, const WorkerId& self,
                         const std::map<IpAddress, std::string>& nics);

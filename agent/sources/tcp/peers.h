@@ -19,7 +19,7 @@ class Peers {
   // `peers`: SLICE/TASK=ADDRESS each; a worker with several NICs has several.
   // `address_template`: an IPv4 address with {slice} and {task} in place of some
   // of its numbers, for clusters whose addresses are computed; may be empty.
-  // INVALID_ARGUMENT says which is malformed, and how.
+  // INVALID_ARGUMENT names the malformed text and what is wrong with it.
   static absl::StatusOr<Peers> Parse(const std::vector<std::string>& peers,
                                      const std::string& address_template);
 

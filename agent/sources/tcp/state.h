@@ -42,8 +42,8 @@ class TcpState final : public StateOf<SocketReading> {
   // Another process has connections of its own.
   void ProcessReplaced(std::optional<absl::Duration> before_until) override;
   void Watching(const std::optional<ProcessId>& process) override;
-  // Nothing without a process: with it every connection ends, which says nothing of the
-  // links.
+  // Adds no evidence without a process: when a process ends its connections end, which says
+  // nothing of the links.
   void AddTo(Snapshot& snapshot, Instant now) const override;
 
  private:

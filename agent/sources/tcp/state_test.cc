@@ -32,7 +32,7 @@ std::vector<int> Gone(const TcpState& state, absl::Duration now) {
 
 constexpr ProcessId kProcess = {4211, 100};
 
-// One look each ten seconds; `progress` between this look and the one before.
+// Looks once in ten seconds; `progress` between this look and the one before.
 class TcpStateTest : public testing::Test {
  protected:
   TcpStateTest() { state_.Watching(kProcess); }

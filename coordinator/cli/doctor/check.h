@@ -12,7 +12,7 @@ struct Check {
 
   std::string subject;  // "clock"
   Outcome outcome = Outcome::kUnknown;
-  // What is so. Of what is wrong also what to do; of what is not known why. Not escaped.
+  // States the finding; of a wrong one also the remedy, of an unknown one the reason. Not escaped.
   std::string text;
 };
 

@@ -39,7 +39,7 @@ constexpr absl::Duration kPeerPatience = absl::Seconds(3);
 constexpr absl::Duration kRenewBefore = absl::Hours(24 * 7);
 constexpr size_t kMaxPrinted = 16 << 20;
 constexpr char kAgent[] = "rapideye-agent";
-// By which the runtime's processes of a job speak with each other across slices.
+// The port by which the runtimes of a job speak with each other across slices.
 constexpr char kPeerPort[] = "8471";
 
 std::string FindAgent() {
@@ -55,7 +55,7 @@ std::string FindAgent() {
   return "";
 }
 
-// The agent's own look at this host, with the environment that it would have.
+// Runs the agent once on this host, with the environment that it would have.
 AgentAnswer AskAgent() {
   AgentAnswer answer{.program = FindAgent()};
   if (answer.program.empty()) return answer;
@@ -85,7 +85,7 @@ AgentAnswer AskAgent() {
   return answer;
 }
 
-// Slices times hosts of a slice, as libtpu's variables have them.
+// The number of slices times the hosts of a slice, by libtpu's variables.
 std::optional<int> WorkersOfEnvironment() {
   const char* slices = std::getenv("MEGASCALE_NUM_SLICES");
   const char* hosts = std::getenv("TPU_WORKER_HOSTNAMES");
@@ -249,7 +249,7 @@ int DoctorCommand::Run() {
                       "between that one and this host"});
   }
   std::vector<std::string> others = peers_;
-  // A firewall is one reason why it gives no status.
+  // A firewall is one possible reason for a coordinator that gives no status.
   if (!status.ok()) others.push_back(coordinator_.coordinator);
   for (const std::string& peer : others) {
     const auto [host, port] = SplitPeer(peer);

@@ -1,4 +1,4 @@
-// rapideye doctor: finds on a host what would keep agent or coordinator from working.
+// rapideye doctor: finds on a host the faults that would keep agent or coordinator from working.
 #ifndef RAPIDEYE_COORDINATOR_CLI_DOCTOR_DOCTOR_H_
 #define RAPIDEYE_COORDINATOR_CLI_DOCTOR_DOCTOR_H_
 
@@ -16,8 +16,8 @@ class DoctorCommand final : public Command {
  public:
   explicit DoctorCommand(CLI::App& app);
 
-  // 0 if nothing is wrong, whatever is not known; 1 if something is, or what was found cannot be
-  // written; 2 for wrong use.
+  // Returns 0 if no check is wrong, even if some are unknown; 1 if a check is wrong, or the result
+  // cannot be written; 2 for wrong use.
   int Run() override;
 
  private:

@@ -14,8 +14,8 @@ namespace {
 using Json = nlohmann::json;
 using Outcome = Check::Outcome;
 
-// Descriptors that an agent needs besides one for each of the job's workers, which a coordinator
-// has.
+// Descriptors that an agent or a coordinator needs for itself; a coordinator needs two more for
+// each of the job's workers.
 constexpr uint64_t kOwnDescriptors = 256;
 constexpr absl::Duration kClockError = absl::Seconds(1);
 constexpr int64_t kFreeBytes = int64_t{1} << 30;
@@ -102,7 +102,7 @@ Check JudgeKernelLog(const HostFacts& facts) {
                        "CAP_SYSLOG, and in a container the device")};
 }
 
-// Records of the agent's own log: its sources say there what they cannot have.
+// Reads the agent's own log: its sources report there which data they cannot have.
 void AddComplaints(const std::string& log, Checks& checks) {
   for (const absl::string_view line : absl::StrSplit(log, '\n', absl::SkipWhitespace())) {
     const Json record = Json::parse(line, /*cb=*/nullptr, /*allow_exceptions=*/false);

@@ -1,4 +1,4 @@
-// Judges what was read of a host, of its agent and of the coordinator. Pure.
+// Judges the facts of a host, of its agent and of the coordinator. Pure.
 #ifndef RAPIDEYE_COORDINATOR_CLI_DOCTOR_JUDGE_H_
 #define RAPIDEYE_COORDINATOR_CLI_DOCTOR_JUDGE_H_
 
@@ -12,14 +12,14 @@
 
 namespace rapideye::cli {
 
-// `workers`: of the job, if that is known: a coordinator needs descriptors for each.
+// `workers`: of the job; absent: not known. A coordinator needs descriptors for each.
 Checks JudgeHost(const HostFacts& facts, std::optional<int> workers);
 Checks JudgeDirectory(const DirectoryFacts& facts);
 Checks JudgePeer(const PeerFacts& facts);
 
 // The output of `rapideye-agent --once --log-format=json`.
 struct AgentAnswer {
-  std::string program = {};   // its path; empty: there is none
+  std::string program = {};   // its path; empty: none was found
   std::string failure = {};   // why it gave no snapshot; empty: it did
   std::string snapshot = {};  // JSON
   std::string log = {};       // a JSON record a line
@@ -33,7 +33,7 @@ struct OwnWorker {
 };
 std::optional<OwnWorker> WorkerOf(const AgentAnswer& answer);
 
-// `expected`: of the environment, how many workers the job has; absent: it does not say.
+// `expected`: the number of the job's workers by the environment; absent: not stated there.
 Checks JudgeCoordinator(const absl::StatusOr<v1::GetStatusReply>& status,
                         const std::optional<OwnWorker>& own, std::optional<int> expected);
 

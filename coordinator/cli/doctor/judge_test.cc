@@ -24,7 +24,7 @@ HostFacts Good() {
           .tools = {"eu-stack", "py-spy"}};
 }
 
-// The checks of this subject; all outcomes of a host but these are right.
+// The check of this subject; every other check of the host must be right.
 Check Of(const Checks& checks, const std::string& subject) {
   for (const Check& check : checks) {
     if (check.subject == subject) return check;
@@ -164,7 +164,7 @@ TEST(JudgeCoordinatorTest, ShapeAndPresenceAreCompared) {
               HasSubstr("expects 8 workers, the environment of this host says 16"));
   EXPECT_THAT(Of(JudgeCoordinator(status, OwnWorker{1, 2}, 8), "agent").text,
               HasSubstr("misses that of slice 1 task 2"));
-  // Without a word of one of the two they cannot be compared.
+  // The two cannot be compared if one of them is not known.
   EXPECT_EQ(Of(JudgeCoordinator(status, {}, {}), "shape of the job").outcome, Outcome::kUnknown);
   status.set_expected(0);
   EXPECT_EQ(Of(JudgeCoordinator(status, {}, 8), "shape of the job").outcome, Outcome::kUnknown);

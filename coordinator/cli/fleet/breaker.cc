@@ -30,7 +30,7 @@ std::string Text(const std::string& mode, const Breaker& breaker, int64_t waitin
                       "; removals go on as far as policy and budget allow\n");
 }
 
-// Breakers of roles, of which one says what happened.
+// Text about the open breakers of several roles, of which only the first states its reason.
 std::string OfRoles(const std::string& mode, const Breaker& first,
                     const std::vector<std::string>& roles) {
   return absl::StrCat(mode, ": open for what ", ShownSentence(absl::StrJoin(roles, ", ")),
@@ -88,7 +88,7 @@ absl::StatusOr<std::string> BreakerCommand::Show(Fleet& fleet, RemovalMode mode)
   return json() ? JsonLine(name, *breaker, waiting, *roles) : Text(name, *breaker, waiting);
 }
 
-// One that is closed already stays as it was, with who closed it.
+// A breaker that is closed already stays as it was, with the name of the operator who closed it.
 absl::Status BreakerCommand::Close(Fleet& fleet, RemovalMode mode) {
   const absl::StatusOr<std::string> who = author_.Name();
   if (!who.ok()) return who.status();

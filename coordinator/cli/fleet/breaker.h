@@ -1,4 +1,4 @@
-// rapideye fleet breaker: prints whether removals are stopped, and lets them go on.
+// rapideye fleet breaker: prints whether removals are stopped, and allows them again.
 #ifndef RAPIDEYE_COORDINATOR_CLI_FLEET_BREAKER_H_
 #define RAPIDEYE_COORDINATOR_CLI_FLEET_BREAKER_H_
 
@@ -9,7 +9,7 @@
 
 namespace rapideye::cli {
 
-// Shows the breaker of each mode, and closes one on request: removals go on.
+// Shows the breaker of each mode, and closes it on request: removals go on.
 class BreakerCommand final : public FleetCommand {
  public:
   explicit BreakerCommand(CLI::App& fleet);

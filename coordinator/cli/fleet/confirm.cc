@@ -34,7 +34,7 @@ std::string Names(const std::vector<NamedMachine>& machines) {
   return text::JoinBounded(items, text::kMaxSentenceBytes);
 }
 
-// Precision is of removals: a word about another incident of the machine says nothing of it.
+// Precision counts removals: a confirmation of another incident of the machine adds nothing to it.
 std::string Hint(const std::string& incident, const std::vector<std::string>& removals) {
   if (removals.empty() || std::find(removals.begin(), removals.end(), incident) != removals.end()) {
     return "";

@@ -9,7 +9,7 @@
 
 namespace rapideye::cli {
 
-// The latest word about a machine of an incident counts: `fleet precision` is made of them.
+// The latest result for a machine of an incident counts: `fleet precision` sums these results up.
 class ConfirmCommand final : public FleetCommand {
  public:
   explicit ConfirmCommand(CLI::App& fleet);
@@ -18,7 +18,7 @@ class ConfirmCommand final : public FleetCommand {
   absl::StatusOr<std::string> Answer(Fleet& fleet) override;
 
  private:
-  // The machine of the incident that is meant.
+  // The machine of the incident that the command line means.
   absl::StatusOr<std::string> Machine(Fleet& fleet) const;
 
   std::string incident_;

@@ -14,22 +14,22 @@
 
 namespace rapideye::cli {
 
-// A history that is there already, and of this program's version.
+// A history that exists already, and has this program's version.
 class Fleet {
  public:
-  // INVALID_ARGUMENT if `url` names none; other errors are those of Database and
+  // INVALID_ARGUMENT if `url` names no database; other errors are those of Database and
   // CheckSchema.
   static absl::StatusOr<Fleet> Open(const std::string& url);
 
   coordinator::Database& database() { return *database_; }
   coordinator::History& history() { return history_; }
-  // The history's time when it was opened.
+  // The history's clock when the history was opened.
   absl::Time now() const { return now_; }
 
-  // The machine that bears `name`: a host, a node, hardware, or a machine's key. NOT_FOUND
-  // names those that look like it, INVALID_ARGUMENT those that it could be.
+  // The machine that bears `name`: a host, a node, hardware, or a machine's key. NOT_FOUND names
+  // machines with a similar name, INVALID_ARGUMENT the machines that share this one.
   absl::StatusOr<std::string> MachineNamed(const std::string& name);
-  // As MachineNamed; all of them.
+  // Like MachineNamed, but returns all machines that bear the name.
   absl::StatusOr<std::vector<std::string>> MachinesNamed(const std::string& name);
 
  private:
@@ -43,15 +43,15 @@ class Fleet {
 
 class FleetCommand : public Command {
  public:
-  // 0; 2 if what it was given is wrong, 1 if the history cannot be asked or does not know
-  // what it is asked for.
+  // Returns 0; 2 if an argument is wrong, 1 if the history cannot be asked or does not know the
+  // subject of the question.
   int Run() final;
 
  protected:
   // Adds the command to `fleet`, with --fleet-db and --format.
   FleetCommand(CLI::App& fleet, const std::string& name, const std::string& help);
 
-  // What standard output gets.
+  // Returns the text for standard output.
   virtual absl::StatusOr<std::string> Answer(Fleet& fleet) = 0;
   bool json() const { return format_ == "json"; }
 
@@ -60,23 +60,23 @@ class FleetCommand : public Command {
   std::string format_ = "text";
 };
 
-// For commands that change something: who does.
+// The person who runs a command that changes something.
 class Author {
  public:
   void AddTo(CLI::App& app);
-  // Of --who, otherwise the current user, also under sudo. INVALID_ARGUMENT if not known.
+  // The name of --who, otherwise of the current user, also under sudo. INVALID_ARGUMENT: not known.
   absl::StatusOr<std::string> Name() const;
 
  private:
   std::string who_;
 };
 
-// Of this process, NAME=VALUE.
+// The environment of this process, NAME=VALUE.
 std::vector<std::string> CallersEnvironment();
 
-// "2026-11-20T12:44:19Z".
+// A time such as "2026-11-20T12:44:19Z".
 std::string ShownTime(absl::Time time);
-// With milliseconds, for programs.
+// A time with milliseconds, for programs.
 std::string JsonTime(absl::Time time);
 // A sentence of the history in one line.
 std::string ShownSentence(const std::string& text);

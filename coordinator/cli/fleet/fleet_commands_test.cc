@@ -1,4 +1,4 @@
-// Runs `rapideye fleet` as a shell would, over real databases.
+// Tests run `rapideye fleet` as a shell would, over real databases.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,13 +36,13 @@ using ::testing::Values;
 
 class FleetTest : public ::testing::TestWithParam<const char*> {
  protected:
-  // `rapideye fleet` with these arguments, about the history of the test.
+  // Runs `rapideye fleet` with these arguments on the test's history.
   Result Run(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), "fleet");
     arguments.push_back("--fleet-db=" + made_.url());
     return Rapideye(std::move(arguments));
   }
-  // What goes well.
+  // Output of a command that must succeed.
   std::string Out(const std::vector<std::string>& arguments) const {
     const Result result = Run(arguments);
     EXPECT_EQ(result.exit_status, 0) << result.err;
@@ -59,7 +59,7 @@ class FleetTest : public ::testing::TestWithParam<const char*> {
     incident.hosts = 1000;
     ASSERT_TRUE(history_.Record(incident, now_).ok());
   }
-  // The same bad chip over so many restarts, each at another place; i1, i2, ….
+  // The same bad chip fails in so many restarts, each at another place; i1, i2, ….
   void Fail(const std::string& hardware, int times) {
     for (int i = 0; i < times; ++i) {
       ++incidents_;
@@ -77,7 +77,7 @@ class FleetTest : public ::testing::TestWithParam<const char*> {
   TestDatabase made_{GetParam()};
   std::unique_ptr<coordinator::Database> database_ = made_.ConnectMigrated();
   coordinator::History history_{*database_};
-  // The commands have no other time than the real one.
+  // The commands know no time but the real time.
   const absl::Time now_ = database_->WallClock().value();
   int incidents_ = 0;
 };
@@ -104,7 +104,7 @@ TEST_P(FleetTest, OffendersWithWhatThePolicyWouldDoAndWhy) {
   EXPECT_EQ(json[0]["now"]["rule"], "repetition");
   EXPECT_EQ(JsonOf({"offenders", "--removal=off"})[0]["now"]["rule"], "off");
   EXPECT_EQ(JsonOf({"offenders", "--removal-deny=host-of-*"})[0]["now"]["rule"], "deny");
-  // To ask is not to decide.
+  // A question decides nothing.
   EXPECT_THAT(*history_.Undecided(RemovalMode::kDryRun, absl::UnixEpoch(), 10), SizeIs(5));
 }
 
@@ -188,7 +188,7 @@ TEST_P(FleetTest, ANameOfTwoMachinesForgetsNeither) {
   EXPECT_THAT(JsonOf({"offenders"}), SizeIs(2));
   Out({"forget", "hardware:b"});
   EXPECT_THAT(JsonOf({"offenders"}), SizeIs(1));
-  // To look at is harmless: of all that bear it.
+  // A query is harmless, so it covers all machines that bear the name.
   EXPECT_THAT(Out({"history", "tpu-7"}),
               AllOf(HasSubstr("tpu-7 (hardware:a)\n"), HasSubstr("tpu-7 (hardware:b)\n")));
 }
@@ -260,7 +260,7 @@ TEST_P(FleetTest, TheBreakerStaysOpenUntilSomebodyClosesIt) {
   EXPECT_THAT(Out({"breaker", "close", "--removal=enforce", "--who=ada"}),
               HasSubstr("enforce: closed by ada at "));
   EXPECT_FALSE(history_.BreakerOf(RemovalMode::kEnforce)->open);
-  // It was ada who did it.
+  // Ada closed the breaker: bob's command changes nothing.
   const auto json = JsonOf({"breaker", "close", "--removal=enforce", "--who=bob"});
   EXPECT_EQ(json[0]["open"], false);
   EXPECT_EQ(json[0]["who"], "ada");

@@ -62,7 +62,7 @@ class InventedIncident {
   InventedIncident& operator=(const InventedIncident&) = delete;
 
   const std::string& id() const { return id_; }
-  // Of the first digest or the second.
+  // The text of the first digest or the second.
   std::shared_ptr<const std::string> Json(int64_t revision) const {
     auto json = digest::ReportToJson(Report(revision));
     json["test"] = true;

@@ -12,8 +12,8 @@
 namespace rapideye::cli {
 
 // Runs each hook as a coordinator does, in the environment of this process, when the incident
-// opens, changes and recovers. Nothing is to be removed, as in a dry run; RAPIDEYE_TEST and "test"
-// in the digest mark it. No coordinator is asked.
+// opens, changes and recovers. No machine is named for removal, as in a dry run; RAPIDEYE_TEST and
+// "test" in the digest mark the test. No coordinator is asked.
 class HookTestCommand final : public Command {
  public:
   explicit HookTestCommand(CLI::App& app);

@@ -14,7 +14,7 @@ namespace {
 
 using coordinator::Happening;
 
-// Under what happened, what a hook printed: line by line, and no line can pose as ours.
+// Adds the output of a hook below its event: line by line, so that no line can pose as ours.
 void AppendOutput(const Happening& happening, std::string& text) {
   for (const auto& [name, value] : happening.details) {
     if (name != "output" || value.empty()) continue;

@@ -8,8 +8,8 @@
 
 namespace rapideye::cli {
 
-// Incidents, decisions with their reasons, hooks with what they printed, repairs. Of a name
-// that several machines have borne: of each.
+// Lists incidents, decisions with their reasons, hooks with their output, repairs. For a name that
+// several machines have borne: those of each machine.
 class HistoryCommand final : public FleetCommand {
  public:
   explicit HistoryCommand(CLI::App& fleet);

@@ -11,8 +11,8 @@
 
 namespace rapideye::cli {
 
-// Hosts by their number of incidents in the window, with what the policy would do about
-// the latest of them now, and why. Changes nothing.
+// Lists hosts by their number of incidents in the window, with the policy's present decision about
+// the latest incident, and its reason. Changes nothing.
 class OffendersCommand final : public FleetCommand {
  public:
   explicit OffendersCommand(CLI::App& fleet);

@@ -8,7 +8,7 @@
 
 namespace rapideye::cli {
 
-// Per mode and cause and in all: of the removals with a confirmed outcome, how
+// Prints per mode and cause, and in all: of the removals with a confirmed outcome, how
 // many met a machine that was broken.
 class PrecisionCommand final : public FleetCommand {
  public:

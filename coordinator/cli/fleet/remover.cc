@@ -34,7 +34,7 @@ using coordinator::RemovalFlags;
 using coordinator::RemovalLoop;
 using coordinator::RemoverPages;
 
-// Ends loop and hook once a signal comes, for as long as it lives.
+// Stops the loop and its hook at a signal, for as long as this object lives.
 class StopAtSignal {
  public:
   StopAtSignal(program::StopSignals& signals, RemovalLoop& loop, ProcessHookRunner& runner)
@@ -61,8 +61,8 @@ class StopAtSignal {
   std::thread thread_;
 };
 
-// How the history is called in the log; INVALID_ARGUMENT if there can be none of this
-// address. One that is down, or not made yet, is waited for.
+// The history's name in the log; INVALID_ARGUMENT if no history can have this address. A history
+// that is down, or not made yet, is waited for.
 absl::StatusOr<std::string> HistoryName(const std::string& url) {
   if (url.empty()) {
     return absl::InvalidArgumentError(
@@ -129,11 +129,11 @@ int RemoverCommand::Run() {
   if (absl::Status status = coordinator::CheckRemoval(flags_); !status.ok()) return Fail(status);
   absl::StatusOr<program::StopSignals> signals = program::StopSignals::Catch();
   if (!signals.ok()) return Fail(signals.status());
-  // Hooks are read whenever they are run.
+  // No reload is needed: hooks are read whenever they are run.
   const auto reload = [] { spdlog::info("SIGHUP: hooks are read again when they are run"); };
   if (absl::Status status = signals->OnHangup(reload); !status.ok()) return Fail(status);
 
-  // A daemon says what it does; the other commands only what went wrong.
+  // A daemon logs its actions; the other commands log only errors.
   spdlog::set_level(spdlog::level::info);
   spdlog::info("removals ({}) by fleet history {}, hooks: {}", flags_.removal, *name,
                flags_.hooks.empty() ? "none" : absl::StrJoin(flags_.hooks, ", "));

@@ -14,19 +14,19 @@
 namespace rapideye::cli {
 
 // Watches a history that coordinators write to, applies the policy, runs the hooks. Several
-// may watch the same one: what one begins no other begins, and what one leaves behind when
-// it dies another finishes.
+// removers may watch the same history: no two begin the same hook, and if a remover dies, another
+// finishes its work.
 class RemoverCommand final : public Command {
  public:
   explicit RemoverCommand(CLI::App& app);
 
-  // Until SIGTERM or SIGINT, within 5 s also in the middle of a hook: 0. With --once until
-  // nothing is due: 0, or 1 if a hook failed or the history cannot be asked. 2 if the flags
-  // are wrong.
+  // 0 after SIGTERM or SIGINT, which end it within 5 s, also in the middle of a hook. With --once
+  // it ends when nothing is due: 0, or 1 if a hook failed or the history cannot be asked. 2 if the
+  // flags are wrong.
   int Run() override;
 
  private:
-  // nullptr if no pages are asked for. `pages` outlives it.
+  // nullptr if no pages are asked for. `pages` outlives the server.
   absl::StatusOr<std::unique_ptr<http::HttpServer>> Serve(
       const coordinator::RemoverPages& pages) const;
 

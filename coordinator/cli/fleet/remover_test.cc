@@ -1,4 +1,4 @@
-// `rapideye remover` as processes: over real databases, with real hooks.
+// Tests run `rapideye remover` as processes: over real databases, with real hooks.
 #include "coordinator/cli/fleet/remover.h"
 
 #include <fcntl.h>
@@ -49,9 +49,9 @@ using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 using ::testing::Values;
 
-// For what takes milliseconds on a machine that is not busy.
+// Patience with work that takes milliseconds on a machine that is not busy.
 constexpr absl::Duration kPatience = absl::Minutes(1);
-// In which SIGTERM ends every program.
+// SIGTERM ends every program within this time.
 constexpr absl::Duration kEnd = absl::Seconds(5);
 
 class RemoverTest : public ::testing::TestWithParam<const char*> {
@@ -72,7 +72,7 @@ class RemoverTest : public ::testing::TestWithParam<const char*> {
 
   std::string InDirectory(const std::string& name) const { return directory_ / name; }
 
-  // A hook that notes what it is to remove, and then does this.
+  // A hook that notes the machine it is to remove, and then runs `then`.
   std::string Hook(const std::string& then) const {
     std::string path = InDirectory("hook");
     std::ofstream(path) << "#!/bin/sh\ncd " << directory_.string()
@@ -81,22 +81,22 @@ class RemoverTest : public ::testing::TestWithParam<const char*> {
     chmod(path.c_str(), 0700);
     return path;
   }
-  // One that the first time tells its process id and never ends.
+  // A hook that at its first run writes its process id and never ends.
   std::string HookThatHangsOnce(const std::string& before) const {
     return Hook(absl::StrCat("[ -e hung ] && exit 0\ntouch hung\n", before,
                              "\necho $$ > begun\nwhile :; do sleep 1000; done"));
   }
-  // What hooks were run for: "INCIDENT HOST", in their order.
+  // Runs of the hooks so far: "INCIDENT HOST", in their order.
   std::vector<std::string> Runs() const {
     return absl::StrSplit(Slurp(InDirectory("runs")), '\n', absl::SkipEmpty());
   }
-  // The hosts of them.
+  // The hosts in the runs so far.
   std::vector<std::string> Removed() const {
     std::vector<std::string> hosts;
     for (const std::string& run : Runs()) hosts.push_back(run.substr(run.find(' ') + 1));
     return hosts;
   }
-  // The process id of a hook that hangs, once it does.
+  // Waits until a hook hangs, and returns its process id.
   pid_t AwaitHook() const {
     pollfd end = {begun_, POLLIN, 0};
     if (poll(&end, 1, static_cast<int>(absl::ToInt64Milliseconds(kPatience))) != 1) return -1;
@@ -112,7 +112,7 @@ class RemoverTest : public ::testing::TestWithParam<const char*> {
   std::vector<std::string> Enforcing(const std::string& hook) const {
     return Arguments({"--removal=enforce", "--hook=" + hook});
   }
-  // Does what is due.
+  // Runs the remover for the tasks that are due.
   Result Once(std::vector<std::string> arguments) const {
     arguments.emplace_back("--once");
     Result result = Rapideye(std::move(arguments));
@@ -128,7 +128,7 @@ class RemoverTest : public ::testing::TestWithParam<const char*> {
         .value();
   }
 
-  // The same bad chip in four restarts, each at another place: a removal is due.
+  // The same bad chip fails in four restarts, each at another place: a removal is due.
   void Fail(const std::string& hardware) {
     for (int i = 0; i < 4; ++i) {
       ++incidents_;
@@ -147,7 +147,7 @@ class RemoverTest : public ::testing::TestWithParam<const char*> {
     }
     return text;
   }
-  // As if so much time had passed that leases and pauses are over.
+  // Ends leases and pauses, as if so much time had passed.
   void LetTimePass() {
     ASSERT_TRUE(database_->Run("UPDATE fleet_tasks SET lease_ms = 0, not_before_ms = 0").ok());
   }
@@ -190,7 +190,7 @@ TEST_P(RemoverTest, EnforcesOnceAndNotAgain) {
 TEST_P(RemoverTest, SeveralOnOneHistoryActOnce) {
   Fail("a");
   Fail("b");
-  // Long enough for the others to find the same work.
+  // The hook takes long enough for the other removers to find the same task.
   const std::string hook = Hook("sleep 0.3");
   std::vector<std::unique_ptr<ChildProcess>> removers;
   for (int i = 0; i < 3; ++i) {
@@ -211,9 +211,9 @@ TEST_P(RemoverTest, WhatOneWasKilledAtTheNextFinishes) {
   ASSERT_GT(running, 0);
   first->Signal(SIGKILL);
   ASSERT_TRUE(first->Wait(kPatience).has_value());
-  // With the machine its hook would be gone, too.
+  // If the whole machine had died, its hook would be gone, too.
   kill(-running, SIGKILL);
-  // Nobody knows yet whether it still runs.
+  // The remover cannot know yet whether the hook still runs.
   Once(Enforcing(hook));
   EXPECT_THAT(Runs(), SizeIs(1));
   EXPECT_EQ(StateOfTasks(), "acting 1;");

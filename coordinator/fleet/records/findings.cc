@@ -33,7 +33,7 @@ bool IsCore(const Core& core, const Culprit& culprit) {
          (!culprit.core_index.has_value() || core.index == *culprit.core_index);
 }
 
-// The program of the culprit; if it ran none, that of any core of its worker.
+// The program of the culprit's core; without one, the program of any core of its worker.
 const Program* ProgramOf(const Snapshot& snapshot, const Culprit& culprit) {
   const Program* any = nullptr;
   for (const Core& core : snapshot.cores) {
@@ -45,7 +45,7 @@ const Program* ProgramOf(const Snapshot& snapshot, const Culprit& culprit) {
   return any;
 }
 
-// What the platform calls the machines of the workers; a pod may have a host name of its own.
+// The platform's names of the workers' machines; a pod may have a host name of its own.
 std::map<WorkerId, std::string> NamesOf(const Capture& capture) {
   std::map<WorkerId, std::string> names;
   for (const ExpectedWorker& worker : capture.header.expected_workers) {
@@ -57,8 +57,8 @@ std::map<WorkerId, std::string> NamesOf(const Capture& capture) {
   return names;
 }
 
-// The hardware of each worker, as far as it is known, without what several machines claim
-// to be: by that none can be told from another.
+// The known hardware of each worker, without names that several machines claim: such a name cannot
+// tell them apart.
 std::map<WorkerId, std::string> HardwareOf(const Capture& capture,
                                            std::map<WorkerId, std::string> hardware) {
   std::map<WorkerId, std::string> names = NamesOf(capture);
@@ -115,7 +115,7 @@ CulpritRecord DescribeCulprit(const Capture& capture, const Verdict& verdict,
 
 bool IsTarget(const RemovalTarget& target, const Culprit& culprit) {
   const bool other_node = target.node.has_value() && culprit.node.has_value() &&
-                          target.node != culprit.node;  // hosts of two slices, with one name
+                          target.node != culprit.node;  // hosts of two slices may share one name
   return target.host == culprit.host && !other_node &&
          (!target.chip.has_value() || target.chip == culprit.chip) &&
          (!target.nic.has_value() || target.nic == culprit.nic);
@@ -144,8 +144,8 @@ IncidentRecord Describe(const std::string& incident, const Capture& capture, con
   record.detected = detected;
   std::set<std::string> hosts;
   std::set<int32_t> slices;
-  // What the shape expects is what peers say, and a larger job may lose more machines: counted
-  // are the hosts that were there and answered.
+  // Peers state the expected shape, and a larger job may lose more machines: only the hosts that
+  // were there and answered are counted.
   for (const Snapshot& snapshot : capture.snapshots) hosts.insert(snapshot.host);
   for (const ExpectedWorker& worker : capture.header.expected_workers) {
     slices.insert(worker.id.slice);

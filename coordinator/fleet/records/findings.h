@@ -13,11 +13,11 @@
 namespace rapideye::coordinator {
 
 // The removal that a verdict allows of one of its culprits, without any history
-// (classifier/CAUSES.md, "Removal"). Direct: only what the classifier found evidence for from
-// beyond the job's reach, and named as a target.
+// (classifier/CAUSES.md, "Removal"). Direct: only a culprit that the classifier named as a
+// target, by evidence from beyond the job's reach.
 Grounds GroundsOf(const Verdict& verdict, const Culprit& culprit);
 
-// `hardware`: of workers without a snapshot, as far as it is known. The digest is
+// `hardware`: of workers without a snapshot, as far as it is known. The record's digest is
 // left empty. `verdict` must be of `capture`.
 IncidentRecord Describe(const std::string& incident, const Capture& capture, const Verdict& verdict,
                         absl::Time detected, const std::map<WorkerId, std::string>& hardware);

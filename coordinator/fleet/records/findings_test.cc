@@ -64,7 +64,7 @@ TEST_F(FindingsTest, NamesTheIncidentItsJobAndItsSize) {
   EXPECT_EQ(record.cause, "BAD_TPU_CHIP");
   EXPECT_EQ(record.detail, "TENSOR_CORE");
   EXPECT_EQ(record.detected, kThen);
-  EXPECT_EQ(record.hosts, 1);  // of the three that should be there, the one that answered
+  EXPECT_EQ(record.hosts, 1);  // of three expected hosts, one answered
   EXPECT_EQ(record.slices, 2);
 }
 
@@ -100,7 +100,7 @@ TEST_F(FindingsTest, WhoLeftNoSnapshotIsKnownByWhatTheCoordinatorKnows) {
   EXPECT_EQ(Run().culprits[0].machine, "hardware:serial-1");
 }
 
-// A number that came with a copied image, say: history must not mix two machines.
+// Such a number may come with a copied image: the history must not mix two machines.
 TEST_F(FindingsTest, HardwareThatTwoHostsClaimToBeIsNoHardware) {
   Snapshot other = capture_.snapshots[0];
   other.worker = {0, 0};
@@ -129,7 +129,7 @@ TEST_F(FindingsTest, HardwareThatSaysNothingIsNoHardware) {
   EXPECT_EQ(MachineKey(" 00f1\n", "h1"), "hardware:00f1");
 }
 
-// What is written to a history by others says what it likes.
+// Another role that writes to a history may claim any grounds in it.
 TEST_F(FindingsTest, NoGroundsGoBeyondTheirCause) {
   using enum Grounds;
   EXPECT_EQ(GroundsAllowed("BAD_TPU_CHIP", "", kDirect), kDirect);

@@ -8,13 +8,13 @@
 
 namespace rapideye::coordinator {
 
-// Budgets and windows are measured in it. It begins at the database's own clock, but
-// never before what was remembered last, and runs on by this machine's monotonic
+// Budgets and windows are measured in this time. It begins at the database's own clock, but
+// never before the newest time that the history holds, and runs on by this machine's monotonic
 // clock: a wall clock that is stepped shortens no window while this lives.
 class FleetClock {
  public:
-  // `newest`: as History::Newest has it, without what is further ahead than
-  // kLargestClockError: a clock that was wrong once would end all windows.
+  // `newest`: as from History::Newest, without times further ahead than kLargestClockError: a clock
+  // that was wrong once would end all windows.
   FleetClock(absl::Time database_wall, absl::Time newest, absl::Duration monotonic)
       : begin_(std::max(database_wall, newest) - monotonic) {}
 

@@ -15,7 +15,7 @@ constexpr std::string_view kByHardware = "hardware:";
 constexpr std::string_view kByName = "host:";
 constexpr char kRevision[] = "-r";
 
-// Of a machine that has no number of its own, or is not allowed to tell.
+// True for the hardware of a machine that has no number of its own, or may not tell it.
 bool SaysNothing(absl::string_view hardware) {
   const bool one_character = hardware.find_first_not_of(hardware[0]) == absl::string_view::npos;
   const bool letter = absl::ascii_isalnum(static_cast<unsigned char>(hardware[0]));
@@ -43,7 +43,7 @@ std::string_view GroundsName(Grounds grounds) {
 Grounds GroundsAllowed(std::string_view cause, std::string_view detail, Grounds claimed) {
   if (cause == "BAD_TPU_CHIP") return claimed;
   if (cause == "NETWORKING_ISSUE" && detail == "DCN_HOST") {
-    // Its own side and its peers agree, or nothing is known of which end is bad.
+    // The machine's own side and its peers agree, or it is not known which end is bad.
     return claimed == Grounds::kDirect ? claimed : Grounds::kNever;
   }
   const auto is_any_of = [detail](std::initializer_list<std::string_view> details) {

@@ -1,4 +1,4 @@
-// Declares the records of the fleet history, as plain values.
+// Records of the fleet history are plain values.
 //
 // Times are the history's own (fleet_clock.h) unless a member says otherwise.
 // Every string may come from a peer; the history bounds it when it stores it.
@@ -22,29 +22,29 @@ enum class Grounds {
   kDirect,      // evidence from beyond the job's reach: eligible at once
 };
 std::string_view GroundsName(Grounds grounds);  // "never" "repetition" "direct"
-// The part of `claimed` that a cause (CauseName) and its detail (DetailName) allow at most
-// (classifier/CAUSES.md, "Removal"). A cause that is not known allows nothing.
+// The strongest part of `claimed` that a cause (CauseName) and its detail (DetailName) allow
+// (classifier/CAUSES.md, "Removal"). An unknown cause allows nothing.
 Grounds GroundsAllowed(std::string_view cause, std::string_view detail, Grounds claimed);
 
 enum class RemovalMode { kOff, kDryRun, kEnforce };
 std::string_view RemovalModeName(RemovalMode mode);  // "off" "dry-run" "enforce"
 std::optional<RemovalMode> RemovalModeNamed(std::string_view name);
 
-// The key of a machine in the history: its hardware; if that is not known, or is a
-// placeholder that many machines share ("0", "unknown"), its host name, which a
-// replacement may bear, too.
+// The key of a machine in the history: its hardware; if the hardware is not known, or is a
+// placeholder that many machines share ("0", "unknown"), the host name, which a replacement may
+// bear, too.
 std::string MachineKey(const std::optional<std::string>& hardware, const std::string& host);
 bool KnownByNameOnly(std::string_view machine_key);
 
-// The key of one digest of an incident in histories and journals: the incident's id, of a later
-// digest with its number ("20261120T124419Z-5dc4d1c8-r2"), because a history is only ever added
-// to, and because hooks run again.
+// The key of one digest of an incident in histories and journals: the incident's id, for a later
+// digest with its number ("20261120T124419Z-5dc4d1c8-r2"), because rows of a history are only ever
+// added, and because hooks run again.
 std::string IncidentKey(const std::string& id, int64_t revision);
 struct IncidentOfKey {
   std::string id;
   int64_t revision = 1;
 };
-// What is no such key is an id.
+// Takes a text that is no such key for an id.
 IncidentOfKey ParseIncidentKey(const std::string& key);
 
 // One culprit of an incident.
@@ -60,11 +60,11 @@ struct CulpritRecord {
   Grounds grounds = Grounds::kNever;
   int64_t slice = 0;
   int64_t task = 0;
-  // Where its machine stood: the coordinate of the first worker there, of which a host may
-  // have several. Absent: it is the only one.
+  // The place of the culprit's machine: the coordinate of the first worker there, of which a host
+  // may have several. Absent: the machine has only this worker.
   std::optional<int64_t> home_slice = {};
   std::optional<int64_t> home_task = {};
-  // The program that it ran; absent if not known.
+  // The program that the culprit ran; absent if not known.
   std::optional<std::string> module;
   std::optional<std::string> fingerprint;
 };
@@ -109,20 +109,20 @@ struct Finding {
   std::string cause;
   std::string detail;
   absl::Time at;
-  // The role of the database that recorded it; empty: the history's owner, who alone is
-  // believed whatever it says.
+  // The role of the database that recorded the finding; empty: the history's owner, the only role
+  // whose claims are believed as they are.
   std::string recorded_by = {};
   int64_t job_hosts = 0;
   std::string machine;
   std::string host;
   std::optional<std::string> node;
-  // Every host, node and hardware by which its culprits call the machine; ascending.
+  // Every host, node and hardware name that its culprits give the machine; ascending.
   std::vector<std::string> names = {};
   bool key_fits = true;               // the machine is the MachineKey of each of its culprits
   Grounds grounds = Grounds::kNever;  // the strongest of its culprits'
   std::vector<int64_t> chips;         // ascending
   std::vector<std::string> nics;      // ascending
-  std::vector<int64_t> slices;        // that stand on it; ascending
+  std::vector<int64_t> slices;        // that stand because of the machine; ascending
 };
 
 enum class Action { kRemove, kWatch, kRefuse };
@@ -131,7 +131,7 @@ std::string_view ActionName(Action action);  // "remove" "watch" "refuse"
 // The decision of the policy about a finding.
 struct Decision {
   Action action = Action::kWatch;
-  // For programs: which part of the policy decided, such as "repetition".
+  // For programs: the part of the policy that decided, such as "repetition".
   std::string rule;
   std::string reason;       // one sentence for people
   absl::Time expires;       // a removal not begun by then is not carried out
@@ -154,14 +154,14 @@ struct PastRemoval {
   std::string job;
   std::vector<int64_t> slices;
   absl::Time decided;
-  // False once the machine is back (it was repaired and forgotten), or if no hook ever
-  // began: that costs the fleet nothing any more, but was a removal.
+  // False once the machine is back (repaired and forgotten), or if no hook ever began: such a
+  // removal costs the fleet nothing any more, but was a removal.
   bool standing = true;
-  // No hook succeeded, and none is tried any more: it may be decided on anew. The machine
+  // No hook succeeded, and none is tried any more: the removal may be decided on anew. The machine
   // may be out all the same.
   bool given_up = false;
-  // When its first hook began, which may be hours after the decision; InfiniteFuture: it has
-  // yet to. Absent: of a dry run, or nothing ever began.
+  // The time when its first hook began, perhaps hours after the decision; InfiniteFuture: no hook
+  // has begun yet. Absent: a dry run, or no hook ever began.
   std::optional<absl::Time> begun = {};
   std::string recorded_by = {};  // as in Finding
 };
@@ -170,20 +170,20 @@ struct Breaker {
   bool open = false;  // no removals
   std::string reason;
   absl::Time since;
-  std::string who;  // closed it
+  std::string who;  // the operator who closed it
 };
 
-// Everything in the history that bears on one finding. Events, names and the size of a job are
-// of rows that the finding's own role or the history's owner recorded, nobody else.
+// All facts in the history that bear on one finding. Events, names and the size of a job come from
+// rows that the finding's own role or the history's owner recorded.
 struct Facts {
-  // Of the machine, since it was last forgotten; of other machines, at the
-  // coordinates where it failed and in the incidents in which it did.
+  // Events of the machine since it was last forgotten; those of other machines at the coordinates
+  // where it failed, and in the incidents in which it did.
   std::vector<HangEvent> events;
   bool all_events = true;  // false: there are more than kMaxEventsPerDecision
   std::vector<PastRemoval> removals;
-  // When the machine was repaired last; what was found before is no news of it.
+  // The time of the machine's last repair; earlier findings say nothing of it.
   std::optional<absl::Time> forgotten;
-  // Another machine that a later incident found under the name of this one.
+  // Another machine that a later incident found under this machine's name.
   std::optional<std::string> name_taken_by;
   Breaker breaker;                // of the fleet if it is open, otherwise of the finding's role
   int64_t largest_job_hosts = 0;  // the fleet has at least so many

@@ -27,7 +27,7 @@ std::string BoundedOutput::Text() const {
   std::string_view end = tail_;
   if (end.size() > half_) end.remove_prefix(end.size() - half_);
   const int64_t left_out = bytes_ - static_cast<int64_t>(head_.size() + end.size());
-  // In one piece, lest a character that straddles both is taken for two invalid halves.
+  // In one piece, since a character across both parts would become two invalid ones.
   if (left_out == 0) return Valid(absl::StrCat(head_, std::string(end)));
   return absl::StrCat(Valid(head_), "\n[", left_out, " bytes left out]\n", Valid(end));
 }

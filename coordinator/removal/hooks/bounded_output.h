@@ -15,13 +15,13 @@ class BoundedOutput {
   explicit BoundedOutput(size_t max_bytes) : half_(max_bytes / 2) {}
 
   void Append(std::string_view bytes);
-  // Valid UTF-8; a line of its own states how much was left out.
+  // The output kept, as valid UTF-8; a line of its own states how much was left out.
   std::string Text() const;
 
  private:
   const size_t half_;
   std::string head_;
-  std::string tail_;  // at most twice `half_`; its end counts
+  std::string tail_;  // up to twice `half_` bytes, of which the last count
   int64_t bytes_ = 0;
 };
 

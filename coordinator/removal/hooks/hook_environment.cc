@@ -16,13 +16,13 @@ constexpr char kDefaultPath[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/b
 
 constexpr std::string_view kPassed[] = {
     "PATH", "HOME", "LANG", "TZ", "TMPDIR",
-    // kubectl finds the API server of the cluster it runs in by these.
+    // Variables by which kubectl finds the API server of the cluster it runs in.
     "KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT",
-    // Slurm, gcloud, and what both and `aws` learn of their accounts.
+    // Variables of Slurm and gcloud, and those by which gcloud and `aws` find their accounts.
     "SLURM_CONF", "CLOUDSDK_CONFIG", "GOOGLE_APPLICATION_CREDENTIALS", "AWS_CONFIG_FILE",
     "AWS_SHARED_CREDENTIALS_FILE", "AWS_PROFILE", "AWS_REGION", "AWS_ROLE_ARN",
     "AWS_WEB_IDENTITY_TOKEN_FILE",
-    // The way out of a closed network.
+    // Proxies and certificates for the way out of a closed network.
     "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"};
 
 bool IsPassed(std::string_view name) {

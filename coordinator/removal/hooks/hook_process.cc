@@ -30,8 +30,8 @@ HookOutcome NotStarted(std::string why) {
   return {.end = End::kNotStarted, .error = std::move(why)};
 }
 
-// A file in memory with `input`, at its beginning: unlike a pipe it takes everything at
-// once, whether or not it is read. -1 with errno if there is no room for it.
+// A file in memory that holds `input`, at its beginning: unlike a pipe it takes all bytes at once,
+// whether or not the hook reads them. -1 with errno if there is no room.
 int InputFile(const std::string& input) {
   const int file = memfd_create("digest", MFD_CLOEXEC);
   if (file < 0) return -1;
@@ -44,7 +44,7 @@ int InputFile(const std::string& input) {
   return file;
 }
 
-// The end of the process, without its output.
+// The outcome of the process, without its output.
 HookOutcome EndOf(const ProcessOutcome& process) {
   using Stopped = ProcessOutcome::Stopped;
   if (!process.not_started.empty()) {
@@ -62,16 +62,16 @@ HookOutcome EndOf(const ProcessOutcome& process) {
   return outcome;
 }
 
-// True if its group or anybody may. What is mounted read-only, as the volume of a ConfigMap is,
-// is changed by nobody, whatever its mode.
+// True if other users may change the file, by its group or mode. A file on a read-only mount, as
+// the volume of a ConfigMap is, cannot change, whatever its mode.
 bool OthersMayChange(const std::string& path, const struct stat& info) {
   struct statvfs file_system = {};
   return (info.st_mode & (S_IWGRP | S_IWOTH)) != 0 &&
          (statvfs(path.c_str(), &file_system) != 0 || (file_system.f_flag & ST_RDONLY) == 0);
 }
 
-// Whoever may write to a folder may put another file in the place of one in it; not so in a
-// sticky one, such as /tmp.
+// A user who may write to a folder may replace the files in it; not so in a sticky folder, such as
+// /tmp.
 absl::Status CheckFoldersOf(const std::string& path) {
   std::error_code error;
   const std::filesystem::path real = std::filesystem::canonical(path, error);

@@ -87,7 +87,7 @@ TEST_F(HookProcessTest, WhatCannotBeStartedSaysWhy) {
   const auto none = Run(folder_ + "/none");
   EXPECT_EQ(none.end, HookOutcome::End::kNotStarted);
   EXPECT_THAT(DescribeEnd(none), HasSubstr("No such file or directory"));
-  // Without a shell nobody guesses at an interpreter.
+  // Without a shell no interpreter is guessed.
   EXPECT_THAT(DescribeEnd(Run(Script("exit 0", ""))), HasSubstr("Exec format error"));
 }
 
@@ -144,15 +144,15 @@ TEST_F(HookProcessTest, InheritsNoDescriptorAndNoSignal) {
   }).join();
   close(leak);
   close(target);
-  // The fourth is that of the directory that ls reads.
+  // The fourth descriptor is that of the directory that ls reads.
   EXPECT_EQ(outcome.output, "0 1 2 3 Blk 0000000\nIgn 0000000\n");
 }
 
 TEST_F(HookProcessTest, AnInterruptAsksTheWholeGroupToStop) {
   const std::string fifo = folder_ + "/fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
-  // It ends once its child has, which nobody but the runner asks to. The child tells of
-  // itself: between fork and exec a shell would lose the signal.
+  // The hook ends once its child has, which only the runner asks to end. The child itself reports
+  // its start: between fork and exec a shell would lose the signal.
   const std::string hook = Script("trap 'wait; echo asked; exit 0' TERM\nsh -c 'echo >" + fifo +
                                   "; exec sleep 1000' & wait");
   const int interrupt = eventfd(0, EFD_CLOEXEC);

@@ -16,12 +16,12 @@ struct HookRun {
   std::string hook;                    // path of an executable; it is run without a shell
   std::string caller = "coordinator";  // or "remover", of a whole fleet
   std::string incident;
-  int64_t revision = 1;          // which digest of the incident
+  int64_t revision = 1;          // number of the incident's digest
   std::string event = "opened";  // IncidentEvent::name; with hosts to remove never "recovered"
   std::string ended_at = {};     // RFC 3339; of "recovered"
   std::string cause;             // CauseName
   std::string job;
-  // Empty: there is nothing to remove (watched, refused, or a dry run).
+  // Hosts to remove; empty: none (watched, refused, or a dry run).
   std::vector<std::string> remove_hosts;
   // The platform's names of these hosts, in the same order; "" if not known.
   std::vector<std::string> remove_nodes = {};
@@ -31,7 +31,7 @@ struct HookRun {
   std::shared_ptr<const std::string> digest = {};
 };
 
-// How one run of a hook ended.
+// The outcome of one run of a hook.
 struct HookOutcome {
   enum class End {
     kExited,       // `status` is its exit status

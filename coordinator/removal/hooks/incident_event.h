@@ -1,4 +1,4 @@
-// IncidentEvent states what has happened to an incident when hooks run for it.
+// IncidentEvent states the event of an incident for which hooks run.
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_INCIDENT_EVENT_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_HOOKS_INCIDENT_EVENT_H_
 
@@ -7,8 +7,8 @@
 
 namespace rapideye::coordinator {
 
-// The key of the end of an incident in the journal of hooks: `incident_key` (IncidentKey) is of
-// the digest that was out.
+// The key of an incident's end in the journal of hooks; `incident_key` (IncidentKey) names the
+// digest that was out.
 std::string EndKey(const std::string& incident_key);
 
 // The subject of a key in the journal of hooks.
@@ -17,13 +17,13 @@ struct IncidentEvent {
   int64_t revision = 1;  // of its digest
   bool end = false;      // of the incident, after that digest
 
-  // "opened", by the first digest; "changed", by a later one; "recovered".
+  // "opened" for the first digest, "changed" for a later one, "recovered" for the end.
   const char* name() const {
     if (end) return "recovered";
     return revision > 1 ? "changed" : "opened";
   }
 };
-// Of an IncidentKey or an EndKey; what is neither is an id.
+// The event of an IncidentKey or an EndKey; any other text is taken for an id.
 IncidentEvent EventOf(const std::string& key);
 
 }  // namespace rapideye::coordinator

@@ -26,7 +26,7 @@ ProcessHookRunner::~ProcessHookRunner() {
 HookResult ProcessHookRunner::Run(const HookCall& call) {
   const Finding& finding = call.finding;
   IncidentEvent incident = EventOf(finding.incident);
-  // Names in a shared history are a tenant's; nothing is removed because a job recovers.
+  // A tenant chooses names in a shared history; the recovery of a job removes no machine.
   if (!finding.host.empty()) incident.end = false;
   HookRun run = {.hook = call.hook,
                  .caller = caller_,
@@ -50,7 +50,7 @@ HookResult ProcessHookRunner::Run(const HookCall& call) {
 
 void ProcessHookRunner::Stop() {
   const uint64_t one = 1;
-  // It can only fail where the descriptor could not be had: then hooks end by themselves.
+  // The write fails only if the descriptor could not be had: then hooks end by themselves.
   [[maybe_unused]] const ssize_t written = write(interrupt_, &one, sizeof one);
 }
 

@@ -23,8 +23,8 @@ class ProcessHookRunner final : public HookRunner {
 
   HookResult Run(const HookCall& call) override;
 
-  // From any thread, for good: the hook that runs is stopped, and so is each that is
-  // run later. They failed, so the journal has them run again after the next start.
+  // From any thread, for good: stops the hook that runs and each that is run later.
+  // These runs count as failed, so the journal has them run again after the next start.
   void Stop();
 
  private:

@@ -27,8 +27,8 @@ std::vector<std::string> NamesOf(const Finding& finding) {
   return names;
 }
 
-// Whether a hook can mean one machine by it. A comma would make two of it, and names come
-// from the hosts of jobs.
+// True if a hook can take the name for one machine. A comma would make two names of it, and names
+// come from the hosts of jobs.
 bool NamesOneMachine(std::string_view name) {
   const auto plain = [](unsigned char c) {
     return absl::ascii_isalnum(c) || c == '.' || c == '-' || c == '_';
@@ -37,7 +37,7 @@ bool NamesOneMachine(std::string_view name) {
          std::all_of(name.begin(), name.end(), plain);
 }
 
-// The pattern that names the machine; empty: none does.
+// The pattern that names the machine; empty: no pattern does.
 std::string Named(const Finding& finding, const std::vector<std::string>& patterns) {
   for (const std::string& name : NamesOf(finding)) {
     for (const std::string& pattern : patterns) {
@@ -79,7 +79,7 @@ struct Costs {
   std::set<std::pair<std::string, std::string>> this_hour;  // incident, machine
   std::set<std::pair<std::string, int64_t>> slices;         // job, slice; of the day
   std::set<std::string> of_job, of_fleet;                   // machines that are out
-  std::set<std::string> of_everybody;  // those of the fleet that other roles accused, too
+  std::set<std::string> of_everybody;  // of the fleet, also those that other roles accused
 };
 
 Costs CostsOf(const Finding& finding, const Facts& facts, const Policy& policy, absl::Time now) {
@@ -89,18 +89,18 @@ Costs CostsOf(const Finding& finding, const Facts& facts, const Policy& policy, 
         removal.machine != finding.machine) {
       costs.of_everybody.insert(removal.machine);
     }
-    // What one tenant's machines cost is no reason to keep another's.
+    // The cost of one tenant's machines is no reason to keep those of another tenant.
     if (!removal.recorded_by.empty() && removal.recorded_by != finding.recorded_by) continue;
-    // What the breaker held up costs the fleet when it begins, not when it was decided.
-    // One that bears a later time than now has yet to begin, or was decided by a clock
-    // that was ahead: it counts for as long.
+    // A removal that the breaker held up costs the fleet when it begins, not when it was decided.
+    // A removal that bears a later time than now has yet to begin, or was decided by a clock
+    // that was ahead: it counts until then, too.
     const absl::Duration age = now - removal.begun.value_or(removal.decided);
     if (age < kHour) costs.this_hour.emplace(removal.incident, removal.machine);
     if (age < kDay) {
       for (const int64_t slice : removal.slices) costs.slices.emplace(removal.job, slice);
     }
     if (!removal.standing || age >= policy.window) continue;
-    if (removal.machine == finding.machine) continue;  // it is not out twice
+    if (removal.machine == finding.machine) continue;  // no machine is out twice
     costs.of_fleet.insert(removal.machine);
     if (removal.job == finding.job) costs.of_job.insert(removal.machine);
   }
@@ -118,13 +118,13 @@ int64_t JobHosts(const Finding& finding, const Policy& policy) {
 }
 
 int64_t Share(double share, int64_t of) {
-  // No fleet has so many; a peer's number must not overflow.
+  // No fleet has so many hosts; a peer's number must not overflow.
   constexpr double kMost = 1e9;
   return std::max<int64_t>(
       1, static_cast<int64_t>(std::clamp(share * static_cast<double>(of), 0.0, kMost)));
 }
 
-// One decision; its steps in the order in which they decide.
+// One decision; the steps stand in the order in which they decide.
 class Judge {
  public:
   Judge(const Finding& finding, const Facts& facts, const Policy& policy, absl::Time now)
@@ -140,7 +140,7 @@ class Judge {
   }
   bool RefuseForBudget(const char* rule, const std::string& reason);
 
-  // Leaves in `decision_` why.
+  // Leaves the reason in `decision_`.
   bool EvidenceSuffices();
   bool OutOfTime();
   bool RepetitionSuffices();
@@ -210,8 +210,8 @@ bool Judge::EvidenceSuffices() {
 }
 
 bool Judge::OutOfTime() {
-  // An honest clock may be ahead of ours, by not so much. One that is not would keep an
-  // event in every window, and outlive every repair.
+  // An honest clock may be ahead of ours, but not by so much. A wrong clock would keep an event
+  // in every window, and let it outlive every repair.
   if (finding_.at > now_ + kDay) {
     Watch("future", "it bears a time that has yet to come: look at the clocks");
     return true;
@@ -299,7 +299,7 @@ bool Judge::OverBudget() {
   const std::string of_fleet =
       absl::StrCat(fleet_limit, " of the ", Plural(fleet, "host"), " of the fleet may be out");
   if (one_more(costs.of_fleet) > fleet_limit) return RefuseForBudget("share-of-fleet", of_fleet);
-  // What others accused is out as well, and no reason to stop all.
+  // Machines that other roles accused are out as well, and no reason to open the breaker.
   if (one_more(costs.of_everybody) > fleet_limit) return Refuse("share-of-fleet", of_fleet);
   return false;
 }
@@ -308,8 +308,8 @@ bool Judge::OverBudget() {
 
 bool MayAccuse(const Finding& finding, const Policy& policy) {
   if (finding.recorded_by.empty()) return true;
-  // Hooks act on host and node, the history remembers the key: all of them have to be of one
-  // machine, or a tenant would remove its own under the name of another's.
+  // Hooks act on host and node, the history remembers the key: all of these have to name one
+  // machine, or a tenant would remove a machine of another under the name of its own.
   if (!finding.key_fits || finding.names.empty()) return false;
   return std::any_of(policy.tenant_machines.begin(), policy.tenant_machines.end(),
                      [&](const TenantMachine& machine) {

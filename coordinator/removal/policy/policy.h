@@ -15,7 +15,7 @@ namespace rapideye::coordinator {
 // One machine (or several, by patterns) on which the platform runs jobs of a tenant.
 struct TenantMachine {
   std::string role;                // of the tenant's coordinators, in the fleet history
-  std::vector<std::string> names;  // its host, node and hardware; whatever their case, * and ?
+  std::vector<std::string> names;  // its host, node, hardware; any case, with * and ?
 };
 
 // Limits set by the operator. The defaults prefer keeping a bad machine to removing a
@@ -23,13 +23,13 @@ struct TenantMachine {
 struct Policy {
   RemovalMode mode = RemovalMode::kDryRun;
 
-  // Repetition: more than so many hang events on the same hardware in the window.
+  // Repetition: more hang events than this on the same hardware in the window.
   int64_t repetitions = 3;
   absl::Duration window = absl::Hours(30 * 24);
-  // Host names are never reused: they then identify a machine of unknown hardware.
+  // True: host names are never reused, and so identify a machine of unknown hardware.
   bool stable_names = false;
 
-  // Budgets. A share allows one machine at least.
+  // Budgets. A share of the fleet allows one machine at least.
   int64_t max_hosts_an_hour = 2;
   int64_t max_slices_a_day = 2;  // a removal costs the slices that stand on its machine
   double max_share_of_job = 0.05;
@@ -37,42 +37,42 @@ struct Policy {
   // Machines in the fleet; absent: as many as the largest job in the window had.
   std::optional<int64_t> fleet_hosts;
 
-  // The history keeps what is younger than this. Longer than the window.
+  // The history keeps rows that are younger than this. Longer than the window.
   absl::Duration retention = absl::Hours(400 * 24);
 
   // A removal that has not begun this long after its incident expires.
   absl::Duration decision_lifetime = absl::Hours(6);
 
-  // Hosts (with or without their domain), nodes or hardware, whatever their case; * stands
-  // for any text, ? for a character. What is denied is never removed; unless `allow` is
-  // empty, nothing else than what it names is.
+  // Hosts (with or without their domain), nodes or hardware, in any case; * stands for any text,
+  // ? for a character. A machine that `deny` names is never removed; unless `allow` is empty,
+  // only machines that it names are.
   std::vector<std::string> allow;
   std::vector<std::string> deny;
 
-  // Machines about which a role that does not own the history is believed; of others nothing
-  // that it recorded counts. Nobody's word but the owner's removes at once.
+  // Machines about which a role that does not own the history is believed; its findings about
+  // others do not count. Only the owner's word removes a machine at once.
   std::vector<TenantMachine> tenant_machines;
 };
 
-// True if whoever recorded the finding may accuse its machine: the history's owner, or a role of
-// which one line of `tenant_machines` has every name that the finding gives to the machine.
+// True if the role that recorded the finding may accuse its machine: the history's owner, or a role
+// for which one line of `tenant_machines` has every name that the finding gives to the machine.
 bool MayAccuse(const Finding& finding, const Policy& policy);
 
 // The earliest time that `facts` must cover for a decision at `now`.
 absl::Time FactsSince(const Policy& policy, absl::Time now);
 
-// Why a machine must not be removed, whatever the evidence: its name cannot belong to one
-// machine only, or the lists do not allow it.
+// The reason why a machine must not be removed, whatever the evidence: its name cannot belong to
+// one machine only, or the lists do not allow the removal.
 struct Objection {
   std::string rule;
   std::string reason;  // for people, after "but"
 };
 std::optional<Objection> ObjectionTo(const Finding& finding, const Policy& policy);
 
-// Pure: the same arguments give the same decision, whatever the order of what is in
-// `facts`. Watch: the evidence does not suffice. Refuse: it does, and something stands
-// against removing. A finding that its own removal is among `facts` is not decided
-// about again: the caller knows which were.
+// Pure: the same arguments give the same decision, in whatever order `facts` lists them. Watch:
+// the evidence does not suffice. Refuse: the evidence suffices, but a rule stands against the
+// removal. A finding whose own removal is among `facts` is not decided about again: the
+// caller knows which findings were.
 Decision Decide(const Finding& finding, const Facts& facts, const Policy& policy, absl::Time now);
 
 }  // namespace rapideye::coordinator

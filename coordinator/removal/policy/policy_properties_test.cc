@@ -1,5 +1,5 @@
-// What holds over random histories, whatever happened in them. A failing seed is in the
-// trace and replays exactly.
+// Properties of the policy over random histories. A failing seed is in the trace and replays
+// exactly.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 constexpr int kSeeds = 300;
 constexpr absl::Duration kDay = absl::Hours(24);
 
-// A small fleet that fails at random, and is decided about as a remover does it.
+// A small fleet that fails at random, with decisions as a remover makes them.
 class Fleet {
  public:
   explicit Fleet(unsigned seed) : random_(seed) { policy_.mode = RemovalMode::kEnforce; }
@@ -67,7 +67,7 @@ class Fleet {
   }
 
   void Wait() { now_ += absl::Minutes(Pick(12) == 0 ? Pick(20'000) : Pick(90)); }
-  // The operator looks now and then.
+  // The operator closes the breaker now and then.
   void CloseBreaker() { facts_.breaker.open = false; }
   void Shuffle() {
     std::shuffle(facts_.events.begin(), facts_.events.end(), random_);
@@ -100,13 +100,13 @@ TEST(PolicyPropertiesTest, NoSequenceOfVerdictsRemovesMoreThanTheBudget) {
     for (int i = 0; i < 150; ++i) {
       fleet.DecideAbout(fleet.Fail());
       EXPECT_LE(RemovedIn(fleet, absl::Hours(1)), 2u);
-      EXPECT_LE(RemovedIn(fleet, 30 * kDay), 1u);  // 2 % of 32, and one at least
+      EXPECT_LE(RemovedIn(fleet, 30 * kDay), 1u);  // 2 % of 32, but at least one
       fleet.Wait();
       if (fleet.Pick(10) == 0) fleet.CloseBreaker();
     }
     removed += fleet.facts().removals.size();
   }
-  EXPECT_GT(removed, 0u);  // otherwise this would prove nothing
+  EXPECT_GT(removed, 0u);  // else the test would prove nothing
 }
 
 TEST(PolicyPropertiesTest, SoftwareNeverRemovesAndAMachineIsRemovedOnceInAWindow) {
@@ -156,7 +156,7 @@ TEST(PolicyPropertiesTest, TheOrderAndTheNumberOfDeliveriesDoNotMatter) {
   }
 }
 
-// More events of one machine that exonerate it, or a stricter policy, never remove it.
+// Neither more events that exonerate a machine nor a stricter policy ever remove it.
 TEST(PolicyPropertiesTest, WhatSpeaksForAMachineNeverRemovesIt) {
   for (unsigned seed = 0; seed < kSeeds; ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));

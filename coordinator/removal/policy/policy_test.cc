@@ -86,7 +86,7 @@ TEST_F(PolicyTest, ATenantAccusesTheMachinesOfItsLinesOnlyAndByRepetition) {
   finding_.names = {"host-m", "m", "node-m"};
   Expect(Action::kWatch, "tenant");
   policy_.tenant_machines = {{"tenant_b", {"*"}}, {"tenant_a", {"host-m", "node-m"}}};
-  Expect(Action::kWatch, "tenant");  // whose hardware it is, no line says
+  Expect(Action::kWatch, "tenant");  // no line says whose hardware it is
   policy_.tenant_machines.push_back({"tenant_a", {"HOST-?", "m", "node-*"}});
   ExpectRemoved();
   finding_.key_fits = false;
@@ -109,10 +109,10 @@ TEST_F(PolicyTest, BudgetsOfTenantsAreTheirOwn) {
   ExpectBudgetHit("hosts-an-hour");
   policy_.max_hosts_an_hour = 100;
   ExpectRemoved();
-  // What the platform knows of its job, not what it says.
+  // The size of a tenant's job is the platform's figure, not the tenant's.
   policy_.tenant_machines.resize(20);
   ExpectBudgetHit("share-of-job");
-  // What is out is out of the fleet, whoever recorded it.
+  // A machine that is out is out of the fleet, whichever role recorded it.
   finding_.recorded_by.clear();
   policy_.fleet_hosts = 100;
   Expect(Action::kRefuse, "share-of-fleet");
@@ -157,7 +157,7 @@ TEST_F(PolicyTest, SoftwareIsNeverAReasonHoweverOftenItHappens) {
   Expect(Action::kWatch, "cause");
 }
 
-// Whoever writes to a shared history may call anything direct.
+// A role that writes to a shared history may call any grounds direct.
 TEST_F(PolicyTest, NoGroundsGoBeyondTheirCause) {
   finding_.grounds = Grounds::kDirect;
   for (const char* cause : {"DIFFERENT_MODULE", "FINGERPRINT_MISMATCH", "DATA_INPUT_STALL",
@@ -168,7 +168,7 @@ TEST_F(PolicyTest, NoGroundsGoBeyondTheirCause) {
   finding_.cause = "UNRECOVERABLE_ERROR";
   finding_.detail = "PREEMPTED";
   Expect(Action::kWatch, "cause");
-  finding_.detail = "POWER";  // by repetition, of which there is enough
+  finding_.detail = "POWER";  // by repetition, and there are events enough
   ExpectRemoved();
   facts_.events.clear();
   Expect(Action::kWatch, "repetition");
@@ -179,8 +179,8 @@ TEST_F(PolicyTest, NoGroundsGoBeyondTheirCause) {
   ExpectRemoved();
 }
 
-// Before a removal went wrong four others may have been refused; then something comes up
-// that says nothing of the machine.
+// Four removals may have been refused for good reasons; then an event comes that says nothing of
+// the machine.
 TEST_F(PolicyTest, WhatDoesNotCountItselfRemovesNothing) {
   AddEvent("i5", 5);
   HangEvent elsewhere = facts_.events.back();
@@ -218,7 +218,7 @@ TEST_F(PolicyTest, WhatHasYetToHappenRemovesNothing) {
   Expect(Action::kWatch, "repetition");
 }
 
-// A comma in a name would make a hook remove two machines, one of them of its choice.
+// A comma in a name would make a hook remove two machines, the second of the tenant's choice.
 TEST_F(PolicyTest, ANameThatIsNotOneMachinesIsNeverRemovedBy) {
   finding_.grounds = Grounds::kDirect;
   for (const char* name : {"", "a,b", "host-[0-99]", "-x", "a b", "a\nb", "a;b", "h\xc3\xb6st"}) {
@@ -242,7 +242,7 @@ TEST_F(PolicyTest, ANameThatAnotherMachineBearsByNowIsNotRemovedBy) {
   ExpectRemoved();
 }
 
-// Among what was left out there could be what exonerates it.
+// An event that was left out could be the one that exonerates the machine.
 TEST_F(PolicyTest, NothingIsRemovedByRepetitionOfWhichOnlyAPartIsKnown) {
   facts_.all_events = false;
   Expect(Action::kWatch, "too-many-events");
@@ -307,11 +307,11 @@ TEST_F(PolicyTest, AMachineIsRemovedOnceInAWindow) {
   AddRemoval(finding_.machine, 29 * kDay);
   Expect(Action::kRefuse, "removed");
   EXPECT_FALSE(Run().budget_hit);
-  facts_.removals[0].standing = false;  // it was repaired, and failed again
+  facts_.removals[0].standing = false;  // the machine was repaired, and failed again
   ExpectRemoved();
 }
 
-// Its hooks failed every time: it may be tried again, and what they did may stand.
+// The hooks failed every time: the removal may be tried again, and their effects may stand.
 TEST_F(PolicyTest, ARemovalThatWasGivenUpMayBeDecidedAnewAndCostsItsBudget) {
   AddRemoval(finding_.machine, 2 * kDay);
   facts_.removals[0].given_up = true;
@@ -327,7 +327,7 @@ TEST_F(PolicyTest, NumbersOfAPeerStayNumbers) {
   facts_.largest_job_hosts = std::numeric_limits<int64_t>::max();
   ExpectRemoved();
   finding_.job_hosts = -5;
-  facts_.largest_job_hosts = 0;  // nobody knows: then one
+  facts_.largest_job_hosts = 0;  // not known: then one
   ExpectRemoved();
   AddRemoval("hardware:a", 2 * kDay);
   ExpectBudgetHit("share-of-job");
@@ -379,7 +379,7 @@ TEST_F(PolicyTest, WhatTheBreakerHeldUpCountsWhenItBegins) {
   ExpectRemoved();
 }
 
-// Otherwise a clock that was ahead when they were decided would set the budget free.
+// Otherwise a clock that was ahead at the decision would set the budget free.
 TEST_F(PolicyTest, ARemovalFromTheFutureCounts) {
   AddRemoval("hardware:a", -absl::Hours(5));
   AddRemoval("hardware:b", -absl::Hours(5));

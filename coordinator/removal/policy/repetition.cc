@@ -15,23 +15,23 @@ bool SpeaksOfHardware(const HangEvent& event) {
   return GroundsAllowed(event.cause, event.detail, event.grounds) != Grounds::kNever;
 }
 
-// Restarts put other machines there.
+// After a restart another machine may stand at the same place.
 bool SamePlace(const HangEvent& a, const HangEvent& b) {
   return a.slice == b.slice && a.task == b.task;
 }
 
-// Of one job, or of one compilation, which a job that is submitted again under another
-// name runs, too: the same mistake is in both.
+// True for events of one job, or of one compilation, which a job that is submitted again under
+// another name runs, too: both hold the same mistake.
 bool SameProgram(const HangEvent& a, const HangEvent& b) {
   return a.job == b.job || (a.fingerprint.has_value() && a.fingerprint == b.fingerprint);
 }
 
-// True if they could be of one program, as far as it is known.
+// True if both events could be of one program, as far as programs are known.
 bool Related(const HangEvent& a, const HangEvent& b) {
   return SameProgram(a, b) || !a.fingerprint.has_value() || !b.fingerprint.has_value();
 }
 
-// Of several workers now one, now another may fail: the machine has not moved for that.
+// Of several workers on a machine each may fail in turn: the machine has not moved for that.
 bool StoodElsewhere(const HangEvent& a, const HangEvent& b) {
   return a.home_slice.value_or(a.slice) != b.home_slice.value_or(b.slice) ||
          a.home_task.value_or(a.task) != b.home_task.value_or(b.task);
@@ -41,8 +41,8 @@ bool Independent(const HangEvent& a, const HangEvent& b) {
   return a.incident != b.incident && (StoodElsewhere(a, b) || !Related(a, b));
 }
 
-// Which end of the links of `incidents` is bad is known once at least two of them are left
-// without whichever other end was there most often: that one could be bad, too.
+// Tells whether this end of the links of `incidents` is bad: at least two of them must be left
+// without the other end that was there most often, since that machine could be bad, too.
 bool OneEndRepeats(const std::set<std::string>& incidents,
                    const std::map<std::string, std::set<std::string>>& other_ends) {
   std::map<std::string, size_t> times;

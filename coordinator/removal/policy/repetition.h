@@ -16,12 +16,12 @@ struct Repetition {
   std::set<std::string> counted;  // incidents that count against the machine
   size_t exonerated = 0;          // not counted: other hardware failed at that coordinate, too
   size_t two_ended = 0;           // not counted: ICI, and which end is bad is not known
-  // Two of the counted ones were at different coordinates, or in unrelated programs.
+  // Two of the counted incidents were at different coordinates, or in unrelated programs.
   bool independent = false;
 };
 
-// Of `events`, those of `machine` from `since` until `until` that speak of hardware, once per
-// incident. What exonerates it may come later.
+// Counts the `events` of `machine` from `since` until `until` that concern hardware, once per
+// incident. Events that exonerate the machine may come later.
 Repetition CountRepetition(const std::string& machine, const std::vector<HangEvent>& events,
                            absl::Time since, absl::Time until);
 

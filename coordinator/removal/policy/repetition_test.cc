@@ -126,7 +126,7 @@ TEST(RepetitionTest, AnotherProgramOrAFaultOfSoftwareThereDoesNotExonerate) {
   EXPECT_EQ(Count({At("i1", 1), At("i2", 2), other_program, unknown, software}).counted.size(), 2u);
 }
 
-// Slurm gives every submission a name of its own.
+// Slurm gives a job another name with every submission.
 TEST(RepetitionTest, TheSameProgramInAnotherJobExonerates) {
   HangEvent again = At("i3", 1, "other");
   again.job = "llama-2";
@@ -135,7 +135,7 @@ TEST(RepetitionTest, TheSameProgramInAnotherJobExonerates) {
   EXPECT_EQ(result.counted, std::set<std::string>{"i2"});
 }
 
-// A row of a history that somebody else wrote.
+// A row of a history that another program wrote.
 TEST(RepetitionTest, GroundsBeyondTheCauseDoNotCount) {
   HangEvent event = At("i2", 2);
   event.grounds = Grounds::kDirect;
@@ -153,7 +153,7 @@ TEST(RepetitionTest, AnIciLinkWithTheSameOtherEndEveryTimeNamesNobody) {
   EXPECT_TRUE(three.independent);
 }
 
-// The bad one may be n, and o just once.
+// The bad end may be n, with o a chance partner.
 TEST(RepetitionTest, AnIciLinkWithAnotherOtherEndOnlyOnceNamesNobodyYet) {
   std::vector<HangEvent> events = {Ici("i1", 1),      Ici("i1", 5, "n"), Ici("i2", 2),
                                    Ici("i2", 6, "n"), Ici("i3", 3),      Ici("i3", 7, "n"),
@@ -164,7 +164,7 @@ TEST(RepetitionTest, AnIciLinkWithAnotherOtherEndOnlyOnceNamesNobodyYet) {
   EXPECT_EQ(Count(events).counted.size(), 5u);
 }
 
-// Only one end told of it, every time.
+// Only one end reported the fault, every time.
 TEST(RepetitionTest, AnIciFaultWithoutAnotherEndCounts) {
   EXPECT_EQ(Count({Ici("i1", 1)}).counted.size(), 1u);
 }

@@ -22,11 +22,11 @@ struct RemovalRecord {
 
 std::string RenderRemovalRecord(const RemovalRecord& record);
 
-// Of a rendered record: some hook has not come to its end.
+// True if some hook of a rendered record has not come to its end.
 bool IsUnfinished(const std::string& rendered);
 
-// Writes it to the directory of an incident that is on disk, in the place of an older
-// one. Its being there says that the incident has been taken up.
+// Writes the record to the directory of an incident that is on disk, in the place of an older
+// one. A record that exists says that the incident has been taken up.
 absl::Status WriteRemovalRecord(Disk& disk, const std::string& directory,
                                 const RemovalRecord& record);
 

@@ -35,7 +35,7 @@ void RemovalWorker::Expect(IncidentRecord incident) {
   const MutexLock lock(state_->mutex);
   if (state_->job != incident.job) {
     state_->job = incident.job;
-    // Its successor takes up what it leaves, and decides about this job.
+    // The next loop takes up the tasks that this one leaves, and decides about this job.
     if (state_->shared_history && state_->loop != nullptr) state_->loop->Stop();
   }
   state_->expected.push_back(std::move(incident));

@@ -30,7 +30,7 @@ namespace rapideye::coordinator {
 
 struct RemovalSettings {
   Policy policy;
-  std::string fleet_db;  // empty: one in the state directory, for this job alone
+  std::string fleet_db;  // empty: a history in the state directory, for this job alone
   std::vector<std::string> hooks;
   absl::Duration hook_timeout = kHookTimeout;
   std::string tenant_machines = {};  // a file, as RemovalLoop reads it
@@ -76,7 +76,7 @@ class RemovalWorker {
   // Returns a function that reports an incident on disk; it may outlive the worker.
   std::function<void(const std::string& incident)> Arrived() const;
 
-  // Likewise of one whose end is on disk.
+  // The same for an incident whose end is on disk.
   std::function<void(const std::string& incident)> Ended() const;
 
   // Starts no further work. The runner, not the worker, stops a hook that runs.

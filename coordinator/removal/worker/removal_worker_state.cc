@@ -43,7 +43,7 @@ void Append(const absl::StatusOr<std::vector<T>>& more, std::vector<T>& list) {
   if (more.ok()) list.insert(list.end(), more->begin(), more->end());
 }
 
-// PERMISSION_DENIED if somebody else may have put the incident, or part of it, there.
+// PERMISSION_DENIED if another user may have put the incident, or part of it, there.
 absl::Status CheckOwnFiles(const std::string& directory) {
   const auto own =
       file::TrustedDirectory::Open(directory, file::TrustedDirectory::IfMissing::kRefuse);
@@ -59,8 +59,8 @@ absl::Status CheckOwnFiles(const std::string& directory) {
   return absl::OkStatus();
 }
 
-// What its coordinator wrote down for the fleet. One of version 0.1 wrote nothing down: then as the
-// capture has it, without the hardware of workers that sent no snapshot.
+// Returns the record that the coordinator wrote for the fleet. Version 0.1 wrote none: then the
+// capture tells, without the hardware of workers that sent no snapshot.
 absl::StatusOr<IncidentRecord> RecordOnDisk(Disk& disk, const std::string& directory,
                                             const std::string& key) {
   const auto text = disk.ReadFile(absl::StrCat(directory, "/", kRecordFile), kMaxIncidentBytes);
@@ -77,7 +77,7 @@ absl::StatusOr<IncidentRecord> RecordOnDisk(Disk& disk, const std::string& direc
                   absl::FromUnixMillis(capture->header.detected_unix_ms.value_or(0)), {});
 }
 
-// `digest`: of this incident, as it is on disk.
+// `digest`: the digest of this incident, as it is on disk.
 std::string KeyOfDigest(const std::string& id, const absl::StatusOr<std::string>& digest) {
   if (!digest.ok()) return id;
   const absl::StatusOr<IncidentSummary> summary = SummariseDigest(*digest);
@@ -110,10 +110,10 @@ void RemovalWorker::State::Run() {
     const MutexLock lock(mutex);
     made = std::move(publisher);
   }
-  made.reset();  // spools, and delivers what it can
+  made.reset();  // spools, and delivers as far as possible
 }
 
-// Of an earlier process: what it left is not to wait until this one has an incident.
+// The job of an earlier process: its findings must not wait until this process has an incident.
 std::optional<std::string> RemovalWorker::State::JobOnDisk() const {
   const auto newest = archive.List(1);
   if (!newest.ok() || newest->empty() || newest->front().job.empty()) return std::nullopt;
@@ -122,10 +122,10 @@ std::optional<std::string> RemovalWorker::State::JobOnDisk() const {
 
 std::shared_ptr<RemovalLoop> RemovalWorker::State::NextLoop() {
   const MutexLock lock(mutex);
-  // In a history of many jobs this coordinator decides about its own.
+  // In a history of many jobs this coordinator decides only about its own job.
   while (!stopping && shared_history && !job.has_value()) changed.Wait(mutex);
   if (stopping) return nullptr;
-  history = nullptr;  // the last loop's
+  history = nullptr;  // of the last loop
   loop = MakeLoop();
   return loop;
 }
@@ -149,7 +149,7 @@ std::shared_ptr<RemovalLoop> RemovalWorker::State::MakeLoop() {
 
 absl::Status RemovalWorker::State::OpenJournal() {
   if (hooks.has_value()) return absl::OkStatus();
-  // Two coordinators may share a directory for a while; the hooks are one's at a time.
+  // Two coordinators may share a directory for a while; only one at a time runs the hooks.
   auto alone = file::FileLock::Take(absl::StrCat(settings.state_dir, "/journal.lock"));
   if (!alone.ok()) return alone.status();
   auto opened = OpenDatabase(absl::StrCat("sqlite:", journal_path));
@@ -191,7 +191,7 @@ void RemovalWorker::State::Recover() {
   if (!ids.ok()) return;
   std::sort(ids->begin(), ids->end(), std::greater<>());
   ids->resize(std::min(ids->size(), kMaxPendingIncidents));
-  std::error_code unknown;  // of a disk that does not answer: as if it were not there
+  std::error_code unknown;  // a disk without an answer counts as empty
   for (const std::string& id : *ids) {
     const std::string directory = DirectoryOf(id);
     const auto digest = archive.Read(id, IncidentForm::kJson);
@@ -205,7 +205,7 @@ void RemovalWorker::State::Recover() {
     }
     const std::string record_path = absl::StrCat(directory, "/", kRecordFile);
     if (first_run && !std::filesystem::exists(record_path, unknown)) {
-      // Of a version that had no hooks: nothing of it is to happen now.
+      // A version without hooks wrote this incident: no hook runs for it now.
       WriteRecord(key);
       continue;
     }
@@ -240,7 +240,7 @@ void RemovalWorker::State::TakeUp() {
     if (!status.ok()) return NoteJournal(status);
     arrived.pop_front();
   }
-  // Only now: they come after the incidents themselves.
+  // Ends come last, because the incidents themselves come first.
   ending.insert(ended.begin(), ended.end());
   ended.clear();
 }
@@ -277,7 +277,7 @@ absl::StatusOr<bool> RemovalWorker::State::AddEndOf(const std::string& id,
   return all;
 }
 
-// An acknowledged incident is not repeated; that it opens and ends is said in any case.
+// Hooks hear no later digest of an acknowledged incident, but always its begin and its end.
 std::optional<std::string> RemovalWorker::State::NeedNotRun(const Task& task) const {
   const IncidentEvent incident = EventOf(task.incident);
   if (incident.revision > 1 && !incident.end) {
@@ -288,7 +288,7 @@ std::optional<std::string> RemovalWorker::State::NeedNotRun(const Task& task) co
   return RanForRemoval(task);
 }
 
-// Once for each reason: it is tried again every second.
+// Logs each reason once: the journal is tried again every second.
 void RemovalWorker::State::NoteJournal(const absl::Status& problem) {
   if (problem.ok() && !journal_problem.ok()) spdlog::info("the journal of hooks works again");
   if (!problem.ok() && problem != journal_problem) {
@@ -322,7 +322,7 @@ absl::Duration RemovalWorker::State::AfterTurn(Database* database,
     report.history_works = turn.ok();
     report.breaker_open = turn.ok() ? turn->breaker_open : std::nullopt;
   }
-  // The journal is tried again soon: it is on this machine.
+  // The journal is tried again soon, because it is on this machine.
   if (!hooks.has_value()) return kFirstDiskRetry;
   ReleaseDecided(touched);
   const auto ran = hooks->RunDue([this] { return GoesOn(); });
@@ -344,7 +344,7 @@ absl::Duration RemovalWorker::State::AfterTurn(Database* database,
   if (end_due) return absl::ZeroDuration();
   NoteJournal(absl::OkStatus());
   const absl::Duration next = hooks->UntilNext().value_or(kFirstDiskRetry);
-  // Another process may have to do what they wait for.
+  // Another process may have to run the hooks that these ends wait for.
   return ending.empty() ? next : std::min(next, kRemovalPoll);
 }
 
@@ -363,7 +363,7 @@ void RemovalWorker::State::ReleaseDecided(std::set<std::string>& touched) {
         History(*history)
             .IsDecided(*id, policy().mode, FactsSince(policy(), clock->At(MonotonicTime())))
             .value_or(false);
-    // Not released: its patience ends by itself.
+    // A task that is not released starts by itself when its patience ends.
     if (!decided || !hooks->Release(*id).ok()) {
       ++id;
       continue;
@@ -378,7 +378,7 @@ std::optional<std::string> RemovalWorker::State::RanForRemoval(const Task& task)
   const auto tasks = Journal(*history, "", {}).TasksOf(task.incident);
   if (!tasks.ok()) return std::nullopt;
   for (const Task& removal : *tasks) {
-    // One that has not begun may never begin: the breaker is open, or it expires.
+    // A task that has not begun may never begin: the breaker is open, or the task expires.
     if (removal.hook == task.hook && removal.attempts > 0) {
       return absl::StrCat("not run for the incident: it is run for the removal of ",
                           removal.subject);

@@ -71,7 +71,7 @@ struct RemovalWorker::State {
   const std::string history_url;
   const std::string journal_path;
 
-  // Of the thread alone.
+  // Only the thread uses these.
   bool first_run = false;
   std::optional<file::FileLock> journal_lock;
   absl::Status journal_problem;  // as the log last said
@@ -111,7 +111,7 @@ struct RemovalWorker::State {
 
   void Run();
   std::optional<std::string> JobOnDisk() const;
-  // Waits until there is a job to decide about, and makes its loop. nullptr: it is to stop.
+  // Waits until there is a job to decide about, and makes its loop. nullptr: the worker is to stop.
   std::shared_ptr<RemovalLoop> NextLoop();
   std::shared_ptr<RemovalLoop> MakeLoop() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   absl::Status OpenJournal();
@@ -130,7 +130,7 @@ struct RemovalWorker::State {
   std::optional<std::string> NeedNotRun(const Task& task) const;
   std::optional<std::string> RanForRemoval(const Task& task) const;
   absl::StatusOr<HookCall> CallFor(const Task& task) const;
-  // For its incident, with what came of all its digests.
+  // Writes the record of its incident, with the outcomes of all its digests.
   void WriteRecord(const std::string& key);
 };
 

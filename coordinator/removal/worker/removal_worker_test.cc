@@ -44,7 +44,7 @@ class WatchedHooks final : public HookRunner {
     changed_.notify_all();
     return {.ok = true, .outcome = "exit status 0", .output = "drained"};
   }
-  // Waits until so many have run.
+  // Waits until so many hooks have run.
   std::vector<HookCall> Await(size_t count) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return calls_.size() >= count; });
@@ -68,7 +68,7 @@ class RemovalWorkerTest : public ::testing::Test {
     root_ = mkdtemp(pattern.data());
   }
   ~RemovalWorkerTest() override {
-    std::error_code error;  // what was left behind may still write there
+    std::error_code error;  // threads left behind may still write there
     fs::remove_all(root_, error);
   }
 
@@ -88,7 +88,7 @@ class RemovalWorkerTest : public ::testing::Test {
   std::string FileOf(int number, const char* file) const {
     return absl::StrCat(root_, "/incidents/", IdOf(number), "/", file);
   }
-  // The same bad chip, in another place each time.
+  // The same bad chip fails in another place each time.
   IncidentRecord Record(int number) {
     return testing::Incident(IdOf(number), absl::Now(), {testing::BadChip("a", number)});
   }
@@ -105,7 +105,7 @@ class RemovalWorkerTest : public ::testing::Test {
     const absl::Time then = absl::FromUnixSeconds(1'795'178'659 + 125);
     std::ofstream(FileOf(number, "ended.json")) << EndText({.id = {}, .ended = then});
   }
-  // An incident of which the worker hears, and that comes to disk.
+  // An incident that the worker is told of, and that is then written to disk.
   void Happen(RemovalWorker& worker, int number) {
     worker.Expect(Record(number));
     Write(number);
@@ -191,13 +191,13 @@ TEST_F(RemovalWorkerTest, WhatWasOnDiskWhenItsCoordinatorDiedIsTakenUp) {
   auto worker = Open(RemovalMode::kDryRun);
   EXPECT_EQ(hooks_->Await(1)[0].finding.incident, IdOf(1));
   worker.reset();
-  // Once.
+  // The hooks run only once.
   Open(RemovalMode::kDryRun).reset();
   EXPECT_THAT(hooks_->calls(), SizeIs(1));
 }
 
-// The capture does not know the hardware of a worker that sent no snapshot; the record does. Also
-// when the coordinator was killed before it had ever opened its journal.
+// The capture lacks the hardware of a worker that sent no snapshot; the record has it, even if the
+// coordinator was killed before it had ever opened its journal.
 TEST_F(RemovalWorkerTest, WhatItsCoordinatorKnewBeyondTheCaptureSurvivesItsDeath) {
   Write(1);
   IncidentRecord record = Record(1);
@@ -233,7 +233,7 @@ TEST_F(RemovalWorkerTest, WhatAnotherUserMayHaveWrittenIsNotTakenUp) {
     fs::copy_file(absl::StrCat(getenv("RAPIDEYE_TEST_DATA"), "/bad-tc.jsonl"),
                   FileOf(number, "capture.jsonl.gz"));
   }
-  // Incident 2 is the twin that is taken up.
+  // Of these four equal incidents only 2 is taken up.
   fs::permissions(FileOf(1, "capture.jsonl.gz"), fs::perms::others_write, fs::perm_options::add);
   fs::permissions(fs::path(FileOf(3, "x")).parent_path(), fs::perms::group_write,
                   fs::perm_options::add);
@@ -246,7 +246,7 @@ TEST_F(RemovalWorkerTest, WhatAnotherUserMayHaveWrittenIsNotTakenUp) {
   for (const int number : {1, 3, 4}) EXPECT_FALSE(fs::exists(FileOf(number, "hooks.json")));
 }
 
-// The digest says another cause than before: nobody has acted on that yet.
+// The later digest states another cause: no hook has acted on that yet.
 TEST_F(RemovalWorkerTest, ALaterDigestOfAnIncidentRunsTheHooksAgain) {
   auto worker = Open(RemovalMode::kDryRun);
   worker->Expect(testing::Incident(IdOf(1), absl::Now(), {}));
@@ -270,7 +270,7 @@ TEST_F(RemovalWorkerTest, ALaterDigestOfAnIncidentRunsTheHooksAgain) {
   EXPECT_FALSE(record["hooks"][0].contains("revision"));
   EXPECT_EQ(record["hooks"][1]["revision"], 2);
   EXPECT_EQ(record["hooks"][1]["state"], "done");
-  // Once.
+  // The hooks run only once.
   Open(RemovalMode::kDryRun).reset();
   EXPECT_THAT(hooks_->calls(), SizeIs(2));
 }
@@ -315,12 +315,12 @@ TEST_F(RemovalWorkerTest, TheEndOfAnIncidentFollowsItsLastDigest) {
   EXPECT_EQ(record["hooks"][1]["event"], "changed");
   EXPECT_EQ(record["hooks"][2]["event"], "recovered");
   EXPECT_EQ(record["hooks"][2]["state"], "done");
-  // Once.
+  // The hooks run only once.
   Open(RemovalMode::kDryRun).reset();
   EXPECT_THAT(hooks_->calls(), SizeIs(3));
 }
 
-// Its coordinator died between the end on disk and the hooks.
+// The coordinator died after the end was on disk, and before the hooks ran.
 TEST_F(RemovalWorkerTest, AnEndThatNoHookHasHeardOfIsSaidByTheNextCoordinator) {
   auto worker = Open(RemovalMode::kDryRun);
   Happen(*worker, 1);
@@ -336,7 +336,7 @@ TEST_F(RemovalWorkerTest, AnEndThatNoHookHasHeardOfIsSaidByTheNextCoordinator) {
   EXPECT_THAT(hooks_->calls(), SizeIs(3));
 }
 
-// An enforced removal ran the hook for its host; for the recovery it runs without one.
+// An enforced removal ran the hook for its host; the recovery runs the hook without a host.
 TEST_F(RemovalWorkerTest, NothingIsRemovedForARecovery) {
   auto worker = Open(RemovalMode::kEnforce, absl::StrCat("sqlite:", root_, "/fleet.db"));
   for (int i = 1; i <= 4; ++i) {
@@ -368,7 +368,7 @@ TEST_F(RemovalWorkerTest, WhatIsAcknowledgedIsNotSaidAgainButItsEnd) {
   EXPECT_EQ(RecordOf(1)["hooks"][1]["outcome"], "not run: the incident was acknowledged by ann");
 }
 
-// The process died between the end of a hook and the record of it.
+// The process died between the end of a hook and its record.
 TEST_F(RemovalWorkerTest, ARecordThatACrashLeftBehindTheJournalIsBroughtUpToDate) {
   auto worker = Open(RemovalMode::kDryRun);
   Happen(*worker, 1);
@@ -386,7 +386,7 @@ TEST_F(RemovalWorkerTest, ARecordThatACrashLeftBehindTheJournalIsBroughtUpToDate
   EXPECT_THAT(hooks_->calls(), SizeIs(2));
 }
 
-// Nobody has said which job it is, and perhaps no worker ever comes back.
+// No worker has named the job yet, and perhaps none ever comes back.
 TEST_F(RemovalWorkerTest, WhatWasLeftIsTakenUpAlsoWithASharedHistory) {
   const std::string url = absl::StrCat("sqlite:", root_, "/shared.db");
   Open(RemovalMode::kDryRun, url).reset();
@@ -397,7 +397,7 @@ TEST_F(RemovalWorkerTest, WhatWasLeftIsTakenUpAlsoWithASharedHistory) {
   EXPECT_EQ(hooks_->Await(1)[0].finding.incident, IdOf(1));
 }
 
-// The old one half dead, the new one there already.
+// The old coordinator is half dead, the new one already there.
 TEST_F(RemovalWorkerTest, OfTwoOnOneDirectoryTheSecondWaitsUntilItIsAlone) {
   auto old = file::FileLock::Take(root_ + "/journal.lock");
   ASSERT_TRUE(old.ok()) << old.status();
@@ -459,7 +459,7 @@ TEST_F(RemovalWorkerTest, WhileTheHistoryIsDownDecisionsWaitAndNothingIsLost) {
 }
 
 TEST_F(RemovalWorkerTest, ADiskThatHangsDoesNotHoldUpTheEnd) {
-  // What hangs in it outlives this test, and hangs until all ends: it does not run into the end.
+  // Static: the thread that hangs in this disk outlives the test, and hangs until the process ends.
   static auto& disk = *new FaultyDisk;
   RemovalWorker::Settings settings;
   settings.removal.hooks = {kHook};

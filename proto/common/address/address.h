@@ -20,7 +20,7 @@ struct IpAddress {
   bool IsV4() const;
   bool IsUnspecified() const;  // 0.0.0.0 or ::
   bool IsLoopback() const;
-  // Other hosts can reach one by it: it is not unspecified, loopback, of one link
+  // True if other hosts can reach a host by it: it is not unspecified, loopback, of one link
   // only (cloud metadata services are among these), multicast or broadcast.
   bool IsReachable() const;
 

@@ -24,9 +24,9 @@ class Backoff {
   absl::Duration next_;
 };
 
-// The same with each delay jittered between half of it and all of it, so that thousands of
-// agents that lost their coordinator at once do not come back at once. The same seed gives the
-// same delays.
+// The same with each delay jittered between its half and its whole, so that thousands of agents
+// that lost their coordinator at once do not come back at once. The same seed gives the same
+// delays.
 class JitteredBackoff {
  public:
   JitteredBackoff(uint64_t seed, absl::Duration first, absl::Duration longest)

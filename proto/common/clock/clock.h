@@ -7,7 +7,7 @@
 
 namespace rapideye {
 
-// Both clocks, read one after the other.
+// Reads both clocks, one after the other.
 Instant CurrentInstant();
 
 // The steady clock alone (CLOCK_MONOTONIC): its epoch is that of std::chrono::steady_clock.

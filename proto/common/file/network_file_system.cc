@@ -9,7 +9,7 @@
 namespace rapideye::file {
 namespace {
 
-// Of file systems that linux/magic.h does not name.
+// Numbers of file systems that linux/magic.h does not name.
 constexpr int64_t kLustre = 0x0BD00BD0;
 constexpr int64_t kGpfs = 0x47504653;
 constexpr int64_t kCifs = 0xFF534D42;

@@ -7,12 +7,12 @@
 
 namespace rapideye::file {
 
-// "NFS", "Lustre" ... of the number by which statfs names a type; "" for every other one. FUSE is
-// none: the root of a container may be one.
+// The network file system ("NFS", "Lustre" ...) that statfs tells by this number; "" for any other
+// type, also FUSE: the root of a container may be of that type.
 std::string NetworkTypeOf(int64_t magic);
 
-// The same of the file system that holds `path`, which need not exist yet: then its nearest parent
-// that does. "" also if it cannot be asked. May block as long as the disk does.
+// The same for the file system that holds `path`, or its nearest existing parent. "" also if that
+// cannot be asked. May block as long as the disk does.
 std::string NetworkFileSystemOf(const std::string& path);
 
 }  // namespace rapideye::file

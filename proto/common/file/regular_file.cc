@@ -20,7 +20,7 @@
 namespace rapideye::file {
 namespace {
 
-// As many as Linux follows itself.
+// Linux itself follows as many.
 constexpr int kMostLinks = 40;
 
 bool IsOfProc(int fd) {
@@ -28,8 +28,8 @@ bool IsOfProc(int fd) {
   return fstatfs(fd, &file_system) == 0 && file_system.f_type == PROC_SUPER_MAGIC;
 }
 
-// Walks a path component by component, so that the links looked at are those that are followed,
-// whoever renames them meanwhile.
+// Walks a path component by component, so that the links checked are the links followed, even if
+// other processes rename them meanwhile.
 class LinkWalk {
  public:
   explicit LinkWalk(const std::string& path) : path_(path) { Prepend(path); }
@@ -80,7 +80,7 @@ class LinkWalk {
     Leave();
     fd_ = open(absolute_ ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
   }
-  // Puts the components of a path before those that are left.
+  // Puts the components of a path before the components that are left.
   void Prepend(const std::string& path) {
     const std::vector<std::string> parts = absl::StrSplit(path, '/', absl::SkipEmpty());
     left_.insert(left_.begin(), parts.begin(), parts.end());
@@ -91,12 +91,12 @@ class LinkWalk {
   int Follow(int link, const struct stat& info, const std::string& name) {
     if (++links_ > kMostLinks) return ELOOP;
     if (IsOfProc(link)) {
-      // The kernel's own: /proc/1/root leads where no text of a link does.
+      // A link of the kernel's own: /proc/1/root leads where no link's text does.
       const int next = openat(fd_, name.c_str(), O_PATH | O_CLOEXEC);
       if (next < 0) return errno;
       Leave();
       fd_ = next;
-      // What a descriptor of a process is open as has no name to reopen it by.
+      // A file that a descriptor under /proc is open as has no name to be opened again by.
       return left_.empty() ? ELOOP : 0;
     }
     if (info.st_uid != 0 && info.st_uid != geteuid()) owners_.push_back(info.st_uid);
@@ -131,7 +131,7 @@ class LinkWalk {
   const std::string path_;
   std::deque<std::string> left_;
   bool absolute_ = true;
-  std::vector<uid_t> owners_;  // of links, but for root's and ours
+  std::vector<uid_t> owners_;  // of the links followed, but for root and this user
   int links_ = 0;
   int fd_ = -1;  // the directory that has been reached
 };

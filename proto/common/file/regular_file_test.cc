@@ -38,7 +38,7 @@ class RegularFileTest : public testing::Test {
   void Give(const std::string& name, uid_t user) const {
     EXPECT_EQ(lchown(Path(name).c_str(), user, user), 0);
   }
-  // What stands in it, or why it was not opened.
+  // Returns the content of the file, or why it was not opened.
   static std::string Open(const std::string& path) {
     const absl::StatusOr<int> file = OpenRegularFile(path);
     if (!file.ok()) return std::string(file.status().message());
@@ -64,7 +64,7 @@ TEST_F(RegularFileTest, FollowsLinksOfOnesOwn) {
   EXPECT_EQ(OpenHere("relative"), "folder/file");
   EXPECT_EQ(OpenHere("links//file"), "folder/file");
   EXPECT_EQ(OpenHere("chain"), "folder/file");
-  // As an agent on the host reads the log of a container.
+  // An agent on the host reads the log of a container by such a path.
   EXPECT_EQ(Open(absl::StrCat("/proc/", getpid(), "/root", Path("folder/file"))), "folder/file");
   EXPECT_EQ(Open(absl::StrCat("/proc/self/root", Path("chain"))), "folder/file");
 }
@@ -89,7 +89,7 @@ TEST_F(RegularFileTest, ALinkOfAnotherUserLeadsToThatUsersFilesOnly) {
   Link("through-proc", absl::StrCat("/proc/self/root", Path("ours/secret")));
   Give("through-proc", kJob);
   EXPECT_THAT(OpenHere("through-proc"), HasSubstr("to a file that is not that user's"));
-  Give("by-way-of-ours", kNeighbour);  // two, of whom one owns it
+  Give("by-way-of-ours", kNeighbour);  // of the two links' owners, one owns the file
   EXPECT_THAT(OpenHere("by-way-of-ours"), HasSubstr("to a file that is not that user's"));
 }
 

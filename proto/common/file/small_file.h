@@ -16,7 +16,7 @@ std::optional<std::string> ReadSmallFile(const std::string& path, size_t limit);
 // returns false. Returns errno of opening it, 0 for none.
 int ForEachEntry(const std::string& path, const std::function<bool(const char*)>& visit);
 
-// The last part of what a symbolic link points at; absent if it is none.
+// The last part of a symbolic link's target; absent if the path is no link.
 std::optional<std::string> LinkName(const std::string& path);
 
 }  // namespace rapideye::file

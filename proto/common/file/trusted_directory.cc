@@ -20,7 +20,7 @@ namespace {
 
 constexpr mode_t kDirectoryMode = 0700;
 constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
-// As many as Linux follows itself.
+// Linux itself follows as many.
 constexpr int kMaxLinks = 40;
 
 bool IsOurs(const struct stat& info) { return info.st_uid == 0 || info.st_uid == geteuid(); }
@@ -86,7 +86,7 @@ class Walk {
     constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
     int next = openat(fd_, name.c_str(), kFlags);
     if (next < 0 && errno == ENOENT && create_) {
-      // Others could replace what is made where they may write.
+      // Other users could replace a directory that is made where they may write.
       if (mkdirat(fd_, name.c_str(), kDirectoryMode) != 0 && errno != EEXIST) {
         return Failed(Shown());
       }
@@ -162,7 +162,7 @@ absl::StatusOr<int> TrustedDirectory::OpenFile(const std::string& name, int flag
   const int opened_with = (flags & ~O_TRUNC) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
   const int fd = openat(fd_, name.c_str(), opened_with, mode);
   if (fd < 0) {
-    // ELOOP: a link. ENXIO: a FIFO that nobody reads, or a socket.
+    // ELOOP: a link. ENXIO: a FIFO without a reader, or a socket.
     if (errno == ELOOP || errno == ENXIO) return Untrusted(shown, "is not a regular file");
     return Failed(shown);
   }

@@ -21,7 +21,7 @@ class TrustedDirectory {
  public:
   enum class IfMissing { kRefuse, kCreate };
 
-  // Creates what is missing with mode 0700, if told to. NOT_FOUND if it does not exist;
+  // Creates missing folders with mode 0700, if told to. NOT_FOUND if the directory does not exist;
   // PERMISSION_DENIED names the component that another user controls; else as errno says.
   static absl::StatusOr<TrustedDirectory> Open(const std::string& path, IfMissing if_missing);
 

@@ -62,7 +62,7 @@ TEST_F(TrustedDirectoryTest, DirectoriesThatOthersMayWriteAreRefused) {
   EXPECT_THAT(ErrorOf(Make("group", 0770)), HasSubstr("can be written by other users"));
   Make("open/below");
   EXPECT_THAT(ErrorOf(Path("open/below")), HasSubstr("/open can be written by other users"));
-  // As /tmp: what stands in it belongs to its owner, but it is no place for files itself.
+  // A directory like /tmp: entries belong to their owners, but files have no safe place in it.
   EXPECT_THAT(ErrorOf(Make("sticky", 01777)), HasSubstr("can be written by other users"));
   Make("sticky/below");
   EXPECT_EQ(ErrorOf(Path("sticky/below")), "opened");

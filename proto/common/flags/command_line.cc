@@ -21,7 +21,7 @@ namespace rapideye::program {
 namespace {
 
 constexpr size_t kHelpColumn = 34;
-// In the place of a variable's name: no environment can hold it.
+// Stands in place of a variable's name: no environment can hold it.
 constexpr char kNoVariable[] = "no=variable";
 
 std::string EnvironmentName(const std::string& flag) {
@@ -42,7 +42,7 @@ bool FromEnvironment(const std::string& flag, const std::string& text) {
                              absl::StrCat("'", absl::Utf8SafeCEscape(text), "' is not ", expected));
 }
 
-// One way of filling a value from the texts given for it.
+// A way of filling a value from the texts given for it.
 template <typename T>
 struct Binding {
   static constexpr bool kIsList = false;
@@ -95,7 +95,7 @@ struct Binding<std::vector<std::string>> {
   }
 };
 
-// --flag=TYPE, then what it does, its default and its variable.
+// Prints --flag=TYPE, then the help text, the default and the variable of the flag.
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter() { column_width(kHelpColumn); }
@@ -152,8 +152,8 @@ void ConfigureLevel(CLI::App& app) {
   app.formatter(std::make_shared<HelpFormatter>());
   app.failure_message(FailureMessage);
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
-    // With this a command's flags are read from the environment only if it is the
-    // one that is called: another one may not know the value.
+    // With this callback a command's flags are read from the environment only if the command is
+    // called: another command may not know the value.
     command->parse_complete_callback([] {});
     ConfigureLevel(*command);
   }
@@ -193,8 +193,8 @@ AddedOption AddFlag(CLI::App& app, const std::string& name, T& value, const std:
   using Flag = Binding<T>;
   CLI::Option* option = nullptr;
   if constexpr (Flag::kIsSwitch) {
-    // Not bound to the variable: CLI11 would take 'maybe' for an error without a
-    // name, and '2' for true.
+    // The flag is not bound to the variable: CLI11 would report 'maybe' as an error
+    // without a name, and take '2' for true.
     option = app.add_flag("--" + name, help)->each([&value, name](const std::string& text) {
       Flag::Set(name, {text}, value);
     });

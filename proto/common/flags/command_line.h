@@ -31,13 +31,13 @@ class AddedOption {
  public:
   explicit AddedOption(CLI::Option& option) : option_(&option) {}
 
-  // Any other text is refused; --help lists these.
+  // Any text but these is refused; --help lists them.
   AddedOption& Among(const std::vector<std::string>& texts);
   AddedOption& Required();
   // Sets the default that --help shows, and the type ("" for none).
   AddedOption& DefaultText(const std::string& text);
   AddedOption& TypeText(const std::string& text);
-  // Takes no variable: one of that name is another program's, which may run in the same place.
+  // Takes no variable: one of that name would be another program's, run in the same place.
   AddedOption& WithoutVariable();
   // True if the command line or the environment held it. After the parsing.
   bool Given() const;
@@ -83,7 +83,7 @@ void ConfigureApp(CLI::App& app, std::optional<int> protocol = std::nullopt);
 // Parses; on --help, --version or an error prints and returns the exit code to
 // leave with, otherwise nullopt.
 std::optional<int> Parse(CLI::App& app, int argc, char** argv);
-// The same, but what is wrong with the arguments is left in `problem`, not printed.
+// The same, but leaves an error of the arguments in `problem`, and prints nothing.
 std::optional<int> Parse(CLI::App& app, int argc, char** argv, std::string& problem);
 
 // The version of the release: "0.1.0".

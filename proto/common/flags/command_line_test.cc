@@ -77,7 +77,7 @@ class CommandLineTest : public testing::Test {
 };
 
 TEST_F(CommandLineTest, FlagWithNothingAfterItsEqualsSignIsRefused) {
-  // Else it would take the next argument for its value.
+  // Otherwise an empty flag would take the next argument for its value.
   EXPECT_EQ(Run({"--job=", "--insecure"}), kExitUsage);
   EXPECT_THAT(error_, AllOf(HasSubstr("--job="), HasSubstr("has no value")));
   EXPECT_EQ(Run({"--insecure="}), kExitUsage);

@@ -1,7 +1,7 @@
 // Compresses and decompresses gzip, piece by piece.
 //
-// Bytes in, bytes out: what is held beyond them is zlib's own state, at most about
-// 300 KiB an object. Objects are not synchronised.
+// Beyond the bytes in and out an object holds only zlib's own state, at most about 300 KiB.
+// Objects are not synchronised.
 #ifndef RAPIDEYE_PROTO_COMMON_GZIP_GZIP_H_
 #define RAPIDEYE_PROTO_COMMON_GZIP_GZIP_H_
 
@@ -54,10 +54,10 @@ class Decompressor {
   Decompressor(const Decompressor&) = delete;
   Decompressor& operator=(const Decompressor&) = delete;
 
-  // Moves `input` past what was used of it and sets `written` to how many bytes stand at
-  // `output`, which has room for `room` (1 to 4 GiB). Zero: all of `input` is used, and
-  // more is needed, if there is more. INVALID_ARGUMENT: this is not gzip, or broken; what
-  // was written before is good. INTERNAL: zlib has no memory.
+  // Moves `input` past its used part and sets `written` to the number of bytes at `output`,
+  // which has room for `room` (1 to 4 GiB). Zero: all of `input` is used, and more is needed,
+  // if there is more. INVALID_ARGUMENT: this is not gzip, or broken; bytes written before are
+  // good. INTERNAL: zlib has no memory.
   absl::Status Run(std::string_view& input, char* output, size_t room, size_t& written);
   // Call when there is no more input. INVALID_ARGUMENT: the last member is cut short.
   absl::Status Finish() const;
@@ -70,7 +70,7 @@ class Decompressor {
   bool between_members_ = false;  // a member has ended, no byte of another seen
 };
 
-// All at once. INVALID_ARGUMENT: `gzip` is not gzip, broken, or cut short.
+// Decompresses all at once. INVALID_ARGUMENT: `gzip` is not gzip, broken, or cut short.
 // RESOURCE_EXHAUSTED: more than `max_bytes` once decompressed.
 absl::StatusOr<std::string> Decompress(std::string_view gzip, size_t max_bytes);
 

@@ -36,7 +36,7 @@ std::string Compressed(const std::vector<std::string>& pieces, int level = 6) {
   return compressor.Finish().value_or("");
 }
 
-// As zlib itself reads one member.
+// Reads one member as zlib itself does.
 std::string Inflated(std::string gzip, size_t room) {
   z_stream stream{};
   EXPECT_EQ(inflateInit2(&stream, MAX_WBITS + 16), Z_OK);

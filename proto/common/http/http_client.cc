@@ -12,7 +12,7 @@
 namespace rapideye::http {
 namespace {
 
-// To libcurl both kinds of handle are void.
+// libcurl declares both kinds of handle as void.
 struct FreeEasy {
   void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
 };
@@ -23,7 +23,7 @@ struct FreeList {
   void operator()(curl_slist* list) const { curl_slist_free_all(list); }
 };
 
-// One call under way. libcurl holds its address.
+// A call under way. libcurl holds its address.
 class Transfer {
  public:
   Transfer(const Call& call, const CallLimits& limits)
@@ -110,7 +110,7 @@ std::vector<MaybeReply> CallAll(const std::vector<Call>& calls, const CallLimits
     transfers.push_back(std::make_unique<Transfer>(call, limits));
     curl_multi_add_handle(multi.get(), transfers.back()->easy());
   }
-  // Each ends by its own time limit.
+  // Each call ends by its own time limit.
   int running = static_cast<int>(calls.size());
   while (running > 0 && curl_multi_perform(multi.get(), &running) == CURLM_OK && running > 0) {
     if (curl_multi_poll(multi.get(), nullptr, 0, /*timeout_ms=*/100, nullptr) != CURLM_OK) break;

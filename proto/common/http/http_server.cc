@@ -32,23 +32,23 @@ namespace {
 
 // A scraper, a few probes and a few people's browsers, with room to spare.
 constexpr unsigned kMaxConnections = 128;
-// Of one peer, so that one that reads slowly does not shut out the others.
+// Connections of one peer, so that a slow reader does not shut out the others.
 constexpr unsigned kMaxConnectionsPerPeer = kMaxConnections / 2;
 // Connections whose requests are on their way: the oldest makes room.
 constexpr size_t kMaxUnfinished = kMaxConnectionsPerPeer / 2;
 constexpr absl::Duration kRequestTime = absl::Seconds(kRequestSeconds);
 // How often overdue requests are looked for.
 constexpr absl::Duration kRequestCheck = absl::Milliseconds(250);
-// So that one handler that waits does not hold up a probe.
+// Several, so that one handler that waits does not hold up a probe.
 constexpr unsigned kThreads = 4;
-// Of one connection: the request's headers have to fit.
+// Memory of one connection: the request's headers have to fit.
 constexpr size_t kConnectionMemory = 16 << 10;
-// A connection on which nothing moves is closed after this, in seconds.
+// An idle connection is closed after this, in seconds.
 constexpr unsigned kIdleTimeout = 10;
 // Bodies held for readers that are slow. One is always taken.
 constexpr int64_t kMaxBytesInFlight = int64_t{512} << 20;
 
-// True if it names no host that somebody else's name server could have named.
+// True if it names only hosts that no foreign name server could have named.
 bool IsLocalHost(std::string host) {
   const bool in_brackets = host.starts_with('[');
   const size_t end = in_brackets ? host.find(']') : host.find(':');
@@ -80,7 +80,7 @@ class HttpServer::Requests {
           return now + kRequestCheck;
         }) {}
 
-  // Its request is on its way.
+  // The connection's request is on its way.
   void Begin(const MHD_Connection* connection, int descriptor) {
     const MutexLock lock(mutex_);
     arriving_[connection] = {MonotonicTime(), descriptor};
@@ -91,7 +91,7 @@ class HttpServer::Requests {
     shutdown(oldest->second.descriptor, SHUT_RDWR);
     arriving_.erase(oldest);
   }
-  // Its request is there, or it is about to be closed.
+  // The connection's request is there, or the connection is about to be closed.
   void End(const MHD_Connection* connection) {
     const MutexLock lock(mutex_);
     arriving_.erase(connection);

@@ -19,7 +19,7 @@
 
 namespace rapideye::http {
 
-// From the connection to the last byte of its request.
+// Time from the opening of a connection to the last byte of its request.
 inline constexpr int kRequestSeconds = 2;
 
 class HttpServer {
@@ -43,7 +43,7 @@ class HttpServer {
 
  private:
   struct Library;  // what its callbacks need, and its types
-  class Requests;  // those that are on their way
+  class Requests;  // requests that are on their way
 
   explicit HttpServer(Handler handler);
 

@@ -125,7 +125,7 @@ TEST_F(HttpServerTest, OnePeerLeavesRoomForOthers) {
   EXPECT_THAT(http::Ask(server_->address(), "GET", "/", "127.0.0.2"), HasSubstr("200 OK"));
 }
 
-// Before, those that dribbled kept their connections, and nobody else got an answer.
+// Slow clients once kept their connections, and nobody else got an answer.
 TEST_F(HttpServerTest, AProbeIsAnsweredWhileAllOthersDribble) {
   std::vector<std::unique_ptr<Client>> dribbling;
   for (const char* from : {"127.0.0.1", "127.0.0.2", "127.0.0.3"}) {
@@ -156,7 +156,7 @@ TEST_F(HttpServerTest, ARequestThatDoesNotEndInTimeEndsItsConnection) {
   }
   EXPECT_THAT(Ask("GET", "/healthz"), HasSubstr("200 OK"));
   for (const auto& slow : dribbling) EXPECT_EQ(slow->ReadAll(), "");
-  // Not only once nothing has moved for long.
+  // The server does not wait until the connection has been idle for long.
   EXPECT_LT(MonotonicTime() - begin, absl::Seconds(4 * kRequestSeconds));
 }
 

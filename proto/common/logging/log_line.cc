@@ -13,13 +13,13 @@
 namespace rapideye::program {
 namespace {
 
-// What text must not hold as it is; in JSON, of what stands in quotes there.
+// Escapes characters that a line must not hold as they are; for JSON, of text already in quotes.
 std::string Escape(std::string_view text, LogFormat format) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
     const std::string_view rest = text;
-    // What is no character is no control character.
+    // A byte that is no character of UTF-8 is no control character either.
     const uint32_t c = text::TakeCharacter(text).value_or(0xFFFD);
     if (c == '\n') {
       out += "\\n";
@@ -30,7 +30,7 @@ std::string Escape(std::string_view text, LogFormat format) {
     } else if (format == LogFormat::kText && (c < 0x20 || c == 0x7F)) {
       absl::StrAppend(&out, "\\x", absl::Hex(c, absl::kZeroPad2));
     } else if (c >= 0x10000 && text::IsUnsafe(c)) {
-      // As two surrogates, which JSON wants.
+      // JSON wants such a character as two surrogates.
       absl::StrAppend(&out, "\\u", absl::Hex(0xD7C0 + (c >> 10)), "\\u",
                       absl::Hex(0xDC00 + (c & 0x3FF)));
     } else if (text::IsUnsafe(c)) {

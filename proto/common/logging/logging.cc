@@ -20,11 +20,11 @@
 namespace rapideye::program {
 namespace {
 
-// Enough to see what goes wrong, too few to fill a disk.
+// Enough lines to see what goes wrong, too few to fill a disk.
 constexpr int kLibraryLinesPerSecond = 5;
 
-// What libraries of ours say of themselves. Never destroyed: their threads may
-// still speak while the process exits.
+// Logger for the messages of libraries that we use. It is never destroyed: their threads
+// may still log while the process exits.
 class LibraryLog {
  public:
   explicit LibraryLog(std::shared_ptr<spdlog::logger> logger) : logger_(std::move(logger)) {}
@@ -52,7 +52,7 @@ class LibraryLog {
 
 LibraryLog* library_log = nullptr;  // set once, before threads start
 
-// A refused handshake is an error to gRPC; to a daemon it is a peer's doing.
+// gRPC calls a refused handshake an error; to a daemon it is only a peer's mistake.
 void LogGrpc(gpr_log_func_args* args) {
   spdlog::level::level_enum level = spdlog::level::debug;
   if (args->severity == GPR_LOG_SEVERITY_ERROR) level = spdlog::level::warn;

@@ -13,8 +13,8 @@ enum class LogFormat { kText, kJson };
 // protobuf's own messages into it, a bounded number a second: hostile handshakes
 // would flood the log otherwise. Call once, before threads start.
 //
-// One message is one line, whatever it holds: control characters are escaped, a
-// newline too. A text of several lines is logged line by line.
+// Each message is one line, whatever it holds: control characters are escaped, a newline
+// too. A text of several lines is logged line by line.
 void SetUpLogging(const std::string& program, LogFormat format);
 
 // Writes one error in the format kJson, with the members of the object `fields` behind the usual

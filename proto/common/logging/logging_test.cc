@@ -20,7 +20,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::MatchesRegex;
 
-// What the process writes to standard error while `speak` runs.
+// Returns the text that the process writes to standard error while `speak` runs.
 template <typename Speak>
 std::string Logged(LogFormat format, Speak speak) {
   testing::internal::CaptureStderr();
@@ -77,7 +77,7 @@ TEST(LoggingTest, LibrariesCannotFloodTheLog) {
       gpr_log_message("file.cc", 1, GPR_LOG_SEVERITY_ERROR, "handshake failed");
     }
   });
-  // The thousand take two seconds at most.
+  // The thousand lines take two seconds at most.
   EXPECT_LE(std::count(out.begin(), out.end(), '\n'), 20);
   EXPECT_GE(std::count(out.begin(), out.end(), '\n'), 5);
 }

@@ -12,7 +12,7 @@
 
 namespace rapideye::metrics {
 
-// One counter. `Counters` is a struct of nothing but int64_t.
+// A row for one counter. `Counters` is a struct of nothing but int64_t.
 template <typename Counters>
 struct CounterRow {
   int64_t Counters::* field;

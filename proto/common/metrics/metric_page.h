@@ -40,8 +40,8 @@ class MetricPage {
                  std::initializer_list<std::string_view> states, std::string_view current);
   void AddHistogram(const std::string& name, const std::string& help,
                     const DurationHistogram& histogram);
-  // One that somebody else counts: upper bounds of the buckets in seconds, how many fall into each
-  // and above all of them, and their sum.
+  // A histogram that the caller counts: upper bounds of the buckets in seconds, the number in each
+  // bucket and above all of them, and their sum.
   void AddHistogram(const std::string& name, const std::string& help,
                     std::span<const double> bounds, std::span<const int64_t> counts, double sum);
 

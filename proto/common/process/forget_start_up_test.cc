@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kBytes = 1024 * 1024;
 
-// How much of the mapping that begins there is in memory, in KiB.
+// KiB in memory of the mapping that begins there.
 int64_t ResidentKib(const void* mapping) {
   std::ostringstream begin;
   begin << std::hex << reinterpret_cast<uintptr_t>(mapping) << "-";

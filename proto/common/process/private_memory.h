@@ -4,10 +4,10 @@
 
 namespace rapideye {
 
-// From now on nobody without CAP_SYS_PTRACE reads this process's memory and environment, attaches
-// to it, or walks through /proc/PID/root into its mount namespace, where its keys may lie; and it
-// leaves no core file. What it reads of itself, and programs that it starts, are as before. Nothing
-// happens in builds with sanitizers, which trace themselves.
+// From now on only processes with CAP_SYS_PTRACE can read this process's memory and environment,
+// attach to it, or walk through /proc/PID/root into its mount namespace, where its keys may lie;
+// and it leaves no core file. Its reads of itself, and programs that it starts, are as before. Does
+// nothing in builds with sanitizers, which trace themselves.
 void KeepMemoryPrivate();
 
 // False in a build with a sanitizer, which traces its own process: there it does nothing.

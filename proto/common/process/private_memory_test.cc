@@ -35,7 +35,7 @@ bool Opens(pid_t process, const char* file) {
   return opened >= 0;
 }
 
-// Whether another process of the same user can read one that has done `before`.
+// True if another process of the same user can read a process that has called `before`.
 bool APeerReads(const char* file, void (*before)()) {
   return AsNobody([file, before] {
     int ready[2];

@@ -23,10 +23,10 @@ namespace {
 
 using Stopped = ProcessOutcome::Stopped;
 
-// What the pipes hold when the process has ended is read in so many turns at most: one that
-// escaped its group could write for ever.
+// Reads that empty a pipe after the process has ended, at most: a descendant that escaped the
+// process group could write for ever.
 constexpr int kLastReads = 32;
-// One wait for the kernel, whose measure of it is an int of milliseconds.
+// The longest wait for the kernel, which takes an int of milliseconds.
 constexpr absl::Duration kLongestPoll = absl::Hours(1);
 
 class Descriptor {
@@ -69,7 +69,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& strings) {
   return pointers;
 }
 
-// 0, or errno. The group's id is the process's.
+// Returns 0, or errno. The id of the new process group is that of the process.
 int Spawn(const ProcessOptions& options, int output, int error_output, pid_t& pid) {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
@@ -84,7 +84,7 @@ int Spawn(const ProcessOptions& options, int output, int error_output, pid_t& pi
   }
   posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&files, error_output, STDERR_FILENO);
-  // Libraries may have opened what they did not mark as not to be inherited.
+  // Libraries may have opened descriptors without marking them close-on-exec.
   posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
   sigset_t blocked;
   sigset_t all;
@@ -100,7 +100,7 @@ int Spawn(const ProcessOptions& options, int output, int error_output, pid_t& pi
                      Pointers(options.command).data(), Pointers(options.environment).data());
 }
 
-// A process that was started, until it has been waited for.
+// A process from its start until it has been waited for.
 class Running {
  public:
   Running(const ProcessOptions& options, pid_t pid, int ended, Descriptor& output,
@@ -114,7 +114,7 @@ class Running {
       kill(-pid_, SIGTERM);
       ended = WaitUntil(options_.grace, -1);
     }
-    // Not waited for yet, so that the group still is its own.
+    // The process has not been reaped yet, so that the group's id is still its own.
     kill(-pid_, SIGKILL);
     if (!ended) ended = WaitUntil(options_.reap_patience, -1);
     if (output_.get() >= 0) Read(output_, options_.output, kLastReads);
@@ -125,7 +125,7 @@ class Running {
   }
 
  private:
-  // Reads what is there, in so many turns at most; closes what has come to its end.
+  // Reads the output that is there, in so many turns at most; closes a pipe that has ended.
   void Read(Descriptor& from, const ProcessOptions::Output& output, int turns) {
     std::array<char, 16 * 1024> buffer;
     for (int i = 0; i < turns; ++i) {
@@ -146,7 +146,7 @@ class Running {
     const absl::Duration deadline = MonotonicTime() + patience;
     const bool had_enough = enough_;
     for (;;) {
-      // A descriptor of -1 is passed over.
+      // poll() passes over a descriptor of -1.
       pollfd fds[] = {{ended_, POLLIN, 0},
                       {output_.get(), POLLIN, 0},
                       {error_output_.get(), POLLIN, 0},
@@ -171,14 +171,14 @@ class Running {
           return false;
         }
       }
-      if (MonotonicTime() >= deadline) return false;  // also if it prints without pause
+      if (MonotonicTime() >= deadline) return false;  // also if the process prints without pause
     }
   }
 
   ProcessOutcome Reap(bool ended) const {
     if (!ended) {
-      // The kernel does not let it go (a file server that is away). Somebody has to wait
-      // for it all the same, or it stays behind for ever.
+      // The kernel does not let the process go (a file server is away, say). A thread has to wait
+      // for it all the same, or its zombie stays for ever.
       std::thread([pid = pid_] { waitpid(pid, nullptr, 0); }).detach();
       return {};
     }
@@ -193,9 +193,9 @@ class Running {
 
   const ProcessOptions& options_;
   const pid_t pid_;
-  const int ended_;  // readable once it has
+  const int ended_;  // readable once the process has ended
   Descriptor& output_;
-  Descriptor& error_output_;  // -1: it prints all to the other
+  Descriptor& error_output_;  // -1: the process prints both to the other
   bool enough_ = false;
   Stopped reason_ = Stopped::kNo;
 };

@@ -14,8 +14,8 @@
 namespace rapideye {
 
 struct ProcessOptions {
-  // Takes what the process prints as it comes, on the calling thread. False: it is enough, the
-  // process is stopped at once.
+  // Takes the output of the process as it comes, on the calling thread. False: it is enough, and
+  // the process is stopped at once.
   using Output = std::function<bool(std::string_view bytes)>;
 
   std::vector<std::string> command;             // the path of the program, then its arguments
@@ -25,7 +25,7 @@ struct ProcessOptions {
   Output error_output = nullptr;                // empty: goes where standard output goes
   absl::Duration timeout;                       // then it is stopped (SIGTERM)
   absl::Duration grace = absl::ZeroDuration();  // then it is killed; zero: at once
-  // How long to wait for a process that was killed; then it is left to the kernel.
+  // Time to wait for a process that was killed; then it is left to the kernel.
   absl::Duration reap_patience = absl::InfiniteDuration();
   int interrupt = -1;                        // once it is readable, as if the time were up
   std::optional<uint64_t> cpu_seconds = {};  // then the kernel kills it
@@ -37,7 +37,7 @@ struct ProcessOutcome {
 
   Stopped stopped = Stopped::kNo;
   std::optional<int> exit_status;  // if it ended by itself
-  std::optional<int> signal;       // that ended it; of neither: the kernel has not let it go
+  std::optional<int> signal;       // that ended it; neither is set: the kernel has not let it go
   // The step of starting it that failed, and errno; empty: it was started.
   std::string not_started;
   int error = 0;

@@ -16,7 +16,7 @@ using Stopped = ProcessOutcome::Stopped;
 
 class RunProcessTest : public testing::Test {
  protected:
-  // What a shell makes of `script`.
+  // Options that run `script` in a shell.
   ProcessOptions Shell(const std::string& script) {
     ProcessOptions options;
     options.command = {"/bin/sh", "-c", script, "sh", "an argument"};
@@ -103,7 +103,7 @@ TEST_F(RunProcessTest, EnoughOutputStopsIt) {
 }
 
 TEST_F(RunProcessTest, WhatItLeavesInItsGroupIsKilled) {
-  // Were the child not killed, it would hold the pipe; it is not waited for.
+  // A child that was not killed would hold the pipe; here the pipe's end is not waited for.
   EXPECT_EQ(RunProcess(Shell("sleep 1000 & exit 0")).exit_status, 0);
 }
 

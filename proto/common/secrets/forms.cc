@@ -12,7 +12,7 @@
 namespace rapideye::secrets {
 namespace {
 
-// Names of what is assigned a secret. They may have anything in front ("DB_", "--hf-"), but no
+// Names to which secrets are assigned. They may have anything in front ("DB_", "--hf-"), but no
 // slash: /etc/passwd is a path.
 #define RAPIDEYE_NAME_START R"((?:^|[^\w./-])[\w.-]*)"
 #define RAPIDEYE_SECRET_NAMES                                                               \
@@ -20,7 +20,7 @@ namespace {
   R"((?:api|access|private|secret|account|auth|encryption|signing|storage|master)[_-]?key)" \
   R"((?:[_-]?id)?))"
 #define RAPIDEYE_SEPARATOR R"(\\*["']?[ \t]{0,8}(?:=>|[:=])[ \t]{0,8})"
-// In quotes, in escaped quotes (JSON within a string), or up to what ends a value in lists.
+// A value in quotes, in escaped quotes (JSON within a string), or up to the end of a list's entry.
 #define RAPIDEYE_VALUE                                                 \
   R"((?:\\+"((?:[^"\\\n]|\\[^"\n])+)|[bru]{0,2}"((?:[^"\\\n]|\\.)+)|)" \
   R"([bru]{0,2}'((?:[^'\\\n]|\\.)+)|([^\s"'\\:=<>(\[{&,;][^\s"'&,;)}\]]*)))"

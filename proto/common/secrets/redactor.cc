@@ -16,15 +16,15 @@ namespace {
 
 // A shorter text holds no secret that a form would find ("pwd=x").
 constexpr size_t kShortestText = 5;
-// For the automatons of one form: what does not fit is matched in the same time, by a slower
-// machine. Most forms never match, and take none of it.
+// Memory for the automatons of one form: a text that needs more is matched in the same time, by a
+// slower machine. Most forms never match, and take none of it.
 constexpr int64_t kMemoryOfForm = int64_t{2} * 1024 * 1024;
 constexpr int64_t kMemoryOfSet = int64_t{16} * 1024 * 1024;
 constexpr int kMaxGroups = 8;
-// What a form takes for a value and is longer needs no judge: it is no word, number or path. So
-// no byte is judged more than this often.
+// A longer text that a form takes for a value is redacted without its judge: it is no word, number
+// or path. This bounds how often a byte is judged.
 constexpr size_t kMaxJudgedBytes = 128;
-// Names in front of a value are looked at so far back.
+// A name in front of a value is looked for so far back.
 constexpr size_t kMaxNameBytes = 64;
 
 struct Span {
@@ -57,12 +57,12 @@ void Find(const RE2& pattern, Judge judge, const std::string& text, std::vector<
       const auto value = static_cast<size_t>(parts[i].data() - text.data());
       const size_t name = std::max(begin, value - std::min(value, kMaxNameBytes));
       const absl::string_view before(text.data() + name, value - name);
-      // Text that was blotted out before stays as it is.
+      // Text that an earlier pass redacted stays as it is.
       if (absl::StartsWith(View(parts[i]), kRedacted.substr(0, kRedacted.size() - 1))) continue;
       if (parts[i].size() > kMaxJudgedBytes || IsSecret(judge, before, View(parts[i]))) {
         found.push_back({value, value + parts[i].size()});
       } else {
-        // Another secret may stand in what is none.
+        // A value that is no secret may hold another form's secret.
         next = std::min(next, std::max(value, at + 1));
       }
     }
@@ -76,7 +76,7 @@ std::string Blotted(const std::string& text, std::vector<Span>& spans) {
   });
   std::string out;
   size_t copied = 0;
-  size_t covered = 0;  // up to here nothing is shown
+  size_t covered = 0;  // up to here the text is redacted
   for (const Span& span : spans) {
     if (span.begin >= covered) {
       out.append(text, copied, span.begin - copied);
@@ -111,7 +111,7 @@ struct Redactor::Compiled {
     set.Compile();
   }
 
-  RE2::Set set;  // one pass tells which forms are worth their own
+  RE2::Set set;  // one pass tells which forms deserve a pass of their own
   std::vector<Matcher> built_in;
   std::vector<Matcher> own;
 };
@@ -156,7 +156,7 @@ bool Redactor::Redact(std::string& text) const {
     if (compiled_->set.Match(text, &possible, &error)) {
       for (const int i : possible) compiled_->built_in[static_cast<size_t>(i)].FindIn(text, spans);
     } else if (error.kind != RE2::Set::kNoError) {
-      // The automaton of all outgrew its memory: each by itself, then.
+      // The automaton of all forms outgrew its memory: each form by itself, then.
       for (const auto& matcher : compiled_->built_in) matcher.FindIn(text, spans);
     }
   }

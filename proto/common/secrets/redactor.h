@@ -19,7 +19,7 @@ inline constexpr absl::string_view kRedacted = "[redacted]";
 inline constexpr size_t kMaxOwnPatterns = 64;
 inline constexpr size_t kMaxOwnPatternBytes = 1024;
 
-// Immutable: any thread. Copies share what was compiled.
+// Immutable: any thread may use it. Copies share the compiled forms.
 class Redactor {
  public:
   // Knows the built-in forms (forms.cc) alone.

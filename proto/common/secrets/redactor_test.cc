@@ -155,7 +155,7 @@ TEST(RedactorTest, SecretsAreGoneAndTheirNamesStay) {
     const std::string redacted = Redacted(one.text);
     EXPECT_THAT(redacted, AllOf(Not(HasSubstr(one.secret)), HasSubstr("[redacted]"))) << one.text;
     EXPECT_EQ(Redacted(redacted), redacted) << "once is enough: " << one.text;
-    // Wherever it stands.
+    // The secret is found within a longer line, too.
     const std::string within = absl::StrCat("I1123 10:00:00 99 a.cc:7] ", one.text);
     EXPECT_THAT(Redacted(within), Not(HasSubstr(one.secret))) << within;
   }

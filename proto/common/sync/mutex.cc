@@ -37,7 +37,7 @@ void ConditionVariable::Wait(Mutex& mutex) {
 }
 
 bool ConditionVariable::WaitUntil(Mutex& mutex, absl::Duration deadline) {
-  // The standard library adds to what it is given: the end of time would overflow.
+  // The standard library adds to the time that it is given: the end of time would overflow.
   const absl::Duration longest = MonotonicTime() + absl::Hours(24 * 365);
   const std::chrono::steady_clock::time_point end(
       absl::ToChronoNanoseconds(std::min(deadline, longest)));

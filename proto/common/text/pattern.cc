@@ -15,7 +15,7 @@ bool MatchesPattern(absl::string_view text, absl::string_view pattern, LetterCas
   };
   size_t t = 0;
   size_t p = 0;
-  // Where the last `*` stands, and what of the text it may give back.
+  // The place of the last `*`, and the part of the text that it may give back.
   size_t star = absl::string_view::npos;
   size_t resume = 0;
   while (t < text.size()) {

@@ -36,8 +36,8 @@ enum class Escape { kNothing, kText, kName };
 
 std::string Clean(std::string_view text, size_t max_bytes, Escape escape) {
   std::string out;
-  // Where to cut if the whole does not fit: the last boundary that leaves room
-  // for the ellipsis.
+  // The place to cut if the whole does not fit: the last boundary that leaves room for the
+  // ellipsis.
   size_t cut = 0;
   while (!text.empty()) {
     const std::string_view rest = text;

@@ -21,16 +21,16 @@ inline constexpr size_t kMaxSentenceBytes = 1024;
 // `max_bytes` >= 3.
 std::string ValidUtf8(std::string_view text, size_t max_bytes);
 
-// As ValidUtf8, and in one line: control characters, line separators, and
+// Like ValidUtf8, and in one line: control characters, line separators, and
 // characters that reorder or hide text become \n, \x1b, \u202e; a backslash
 // becomes two, so that the original can be told.
 std::string EscapeText(std::string_view text, size_t max_bytes);
 
-// As EscapeText for something that stands in a list: spaces and commas are
-// escaped as well, so one name cannot pose as two. An empty name is "?".
+// Like EscapeText, for an element of a list: spaces and commas are escaped as well,
+// so that one name cannot pose as two. An empty name is "?".
 std::string EscapeName(std::string_view name);
 
-// As EscapeText, and never markup: as the content of an HTML element, or of an
+// Like EscapeText, and never markup: for the content of an HTML element, or of an
 // attribute in quotes.
 std::string EscapeHtml(std::string_view text, size_t max_bytes);
 

@@ -1,4 +1,4 @@
-// IsUnsafe tells which characters make a text look like what it is not.
+// IsUnsafe tells which characters make a text look like another text.
 #ifndef RAPIDEYE_PROTO_COMMON_TEXT_UNSAFE_H_
 #define RAPIDEYE_PROTO_COMMON_TEXT_UNSAFE_H_
 

@@ -20,12 +20,12 @@ class PeriodicWorker {
 
   // The first turn begins at once.
   explicit PeriodicWorker(Turn turn);
-  // As Stop().
+  // Does what Stop() does.
   ~PeriodicWorker();
   PeriodicWorker(const PeriodicWorker&) = delete;
   PeriodicWorker& operator=(const PeriodicWorker&) = delete;
 
-  // Another turn begins now, or after the one that is under way.
+  // Begins another turn now, or after the turn that is under way.
   void Wake();
   // Returns after one last turn. False if that takes longer than `patience`: then the thread is
   // left behind, so the turn must own all that it uses. Without a limit to the patience it

@@ -17,7 +17,7 @@
 
 namespace rapideye {
 
-// Not thread-safe: its owner alone calls it.
+// Not thread-safe: only its owner calls it.
 class Thread {
  public:
   explicit Thread(std::function<void()> run);

@@ -24,7 +24,7 @@ struct Worker::State {
   bool stopping ABSL_GUARDED_BY(mutex) = false;
   std::unique_ptr<Thread> thread ABSL_GUARDED_BY(mutex);
 
-  // There is something to do.
+  // Wakes the thread, or starts it, once a job waits.
   static void Begin(const std::shared_ptr<State>& state)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state->mutex) {
     state->changed.NotifyAll();

@@ -21,7 +21,7 @@ class Worker {
 
   // At most `limit` jobs wait at once.
   explicit Worker(size_t limit = std::numeric_limits<size_t>::max());
-  // As Drop(), then Stop().
+  // Calls Drop(), then Stop().
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -38,8 +38,8 @@ class Worker {
   // longer than `patience`: then the thread is left behind with them, so jobs must own all
   // that they use. Without a limit to the patience they need not.
   bool Stop(absl::Duration patience = absl::InfiniteDuration());
-  // As Drop(), then Stop(), with a `patience` that counts from the beginning of the job that
-  // runs: one that has hung for long already is not waited for again.
+  // Calls Drop(), then Stop(), with a `patience` that counts from the beginning of the running job:
+  // a job that has hung for long already is not waited for again.
   bool Abandon(absl::Duration patience);
 
  private:

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// A job that says when it has begun, and then hangs until it is let go.
+// A job that signals when it has begun, and then hangs until the test releases it.
 class Hanging {
  public:
   Worker::Job Job() {
@@ -133,7 +133,7 @@ TEST(Worker, WithoutAJobItEndsAtOnce) {
   EXPECT_TRUE(worker.Stop(absl::ZeroDuration()));
 }
 
-// What a job holds may call back into the worker when it goes.
+// The destructor of an object that a job holds may call back into the worker.
 TEST(Worker, DestroysJobsWithoutItsLock) {
   Hanging hanging;
   Worker worker;
