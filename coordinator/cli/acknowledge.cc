@@ -20,11 +20,13 @@ AcknowledgeCommand::AcknowledgeCommand(CLI::App& app)
               "Say that you take care of an incident: hooks do not run again when its verdict "
               "changes, only when the job recovers") {
   program::AddArgument(this->app(), "ID", id_,
-                       "Id of an incident, as 'rapideye incidents' lists it, the beginning of its "
-                       "date or of what follows the dash, or 'latest'")
+                       "Id of an incident, as 'rapideye incidents' lists it; the beginning of its "
+                       "date, or of the part after the dash, is enough; 'latest': the newest")
       .Required();
   coordinator_.AddTo(this->app(), kAcknowledgeTimeout);
-  program::AddFlag(this->app(), "reason", reason_, "shown wherever the incident is listed")
+  program::AddFlag(
+      this->app(), "reason", reason_,
+      "note for others, such as who works on it; shown wherever the incident is listed")
       .WithoutVariable();
 }
 

@@ -47,6 +47,24 @@ TEST(CliTest, WrongUseExitsWith2) {
   EXPECT_EQ(Rapideye({"diagnose", good, "--format=json"}).exit_status, 0);
 }
 
+TEST(CliTest, WrongUseIsToldWhereTheHelpIs) {
+  EXPECT_THAT(Rapideye({"show"}).err, HasSubstr("Run 'rapideye show --help' for more."));
+  EXPECT_THAT(Rapideye({"fleet", "history"}).err,
+              HasSubstr("Run 'rapideye fleet history --help' for more."));
+  EXPECT_THAT(Rapideye({"--nonsense"}).err, HasSubstr("Run 'rapideye --help' for more."));
+}
+
+TEST(CliTest, WhatIsNoCaptureIsToldSo) {
+  const Result text = Rapideye({"diagnose", File("notes.txt", "hello\n")});
+  EXPECT_EQ(text.exit_status, 2);
+  EXPECT_THAT(text.err, HasSubstr("nor is it a log"));
+  const Result broken = Rapideye({"diagnose", File("broken.jsonl", kBroken)});
+  EXPECT_THAT(broken.err, Not(HasSubstr("nor is it a log")));
+  const Result folder = Rapideye({"diagnose", ::testing::TempDir()});
+  EXPECT_EQ(folder.exit_status, 2);
+  EXPECT_THAT(folder.err, HasSubstr("is a directory; name the files in it"));
+}
+
 TEST(CliTest, HelpAndVersion) {
   const Result help = Rapideye({"diagnose", "--help"});
   EXPECT_EQ(help.exit_status, 0);

@@ -36,12 +36,15 @@ v1::DocumentForm FormOf(const std::string& format) {
 
 void CoordinatorFlags::AddTo(CLI::App& command, absl::Duration default_timeout) {
   timeout = default_timeout;
-  program::AddFlag(command, "coordinator", coordinator, "HOST:PORT of rapideye-coordinator");
-  program::AddFlag(command, "timeout", timeout, "longest time to wait for an answer");
+  program::AddFlag(command, "coordinator", coordinator,
+                   "HOST:PORT of the job's rapideye-coordinator (its --listen)");
+  program::AddFlag(command, "timeout", timeout,
+                   "longest time to wait for the coordinator's answer; the command then fails");
   transport::AddCredentialFlags(command,
                                 {.self = "this client",
                                  .peers = "the coordinator",
-                                 .insecure = "allows plaintext to a coordinator on another host"},
+                                 .insecure = "allows plaintext, which others on the network can "
+                                             "read and alter, to a coordinator on another host"},
                                 credentials);
 }
 

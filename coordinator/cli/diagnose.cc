@@ -27,6 +27,12 @@
 namespace rapideye::cli {
 namespace {
 
+absl::Status NeitherCaptureNorLog(const absl::Status& status) {
+  return absl::Status(status.code(),
+                      absl::StrCat(std::string(status.message()),
+                                   "; nor is it a log: no line is as a training job logs it"));
+}
+
 // In a job that counts ranks, culprits state their ranks.
 void AddRanks(const digest::Report& report, nlohmann::ordered_json& culprits) {
   for (auto& culprit : culprits) {
@@ -76,25 +82,26 @@ void ComplainOf(const std::string& path, const absl::Status& status) {
 Diagnose::Diagnose(CLI::App& app)
     : Command(app, "diagnose",
               "Find the cause of a hang in captures, or in a job's logs, offline") {
-  program::AddArgument(
-      this->app(), "FILE", files_,
-      "Captures (JSON Lines or binary), or the logs of one job (a file a worker, one "
-      "of all with labels, an export of Cloud Logging); plain or gzip; - is standard "
-      "input")
+  program::AddArgument(this->app(), "FILE", files_,
+                       "Captures (JSON Lines or binary), or the logs of one job: a file for each "
+                       "worker, one file of all with a label before each line, or an export of "
+                       "Cloud Logging; plain or gzip; - is standard input")
       .Required();
-  program::AddFlag(
-      this->app(), "format", format_,
-      "output format; json: one line per capture, or of the logs; html: a page for one")
+  program::AddFlag(this->app(), "format", format_,
+                   "output format; json: one line for each capture, or one for all logs; html: a "
+                   "page, of one capture only")
       .Among({"text", "json", "html"});
-  program::AddFlag(this->app(), "digest-format", digest_format_,
-                   "layout of the TPU states in text; grouped: as newer TPU runtimes print them")
-      .Among({"classic", "grouped"});
   program::AddFlag(
-      this->app(), "worker-from", worker_from_,
-      "regular expression (RE2) for whose a log is, searched in label, pod and path: one "
-      "group around the number, or groups named rank, or slice and task");
+      this->app(), "digest-format", digest_format_,
+      "layout of the TPU states in text; grouped: the layout that newer TPU runtimes print")
+      .Among({"classic", "grouped"});
+  program::AddFlag(this->app(), "worker-from", worker_from_,
+                   "regular expression (RE2) that finds the number of the worker in a log's label, "
+                   "pod or path: one group around it, or groups named rank, or slice and task; "
+                   "needed if they are named in no usual way");
   program::AddFlag(this->app(), "log-signatures", signatures_file_,
-                   "file that adds patterns of log lines to the built-in ones");
+                   "file of the site's own patterns of log lines, beside the built-in ones "
+                   "(format: deploy/BESIDE_A_JOB.md)");
   program::AddFlag(this->app(), "explain", explain_, "adds the steps that led to the verdict");
 }
 
@@ -224,7 +231,9 @@ bool Diagnose::DiagnoseLogs() {
 bool Diagnose::DiagnoseCapture(const std::string& path) {
   const absl::StatusOr<Capture> capture = wire::ReadCaptureFile(PathOf(path));
   if (!capture.ok()) {
-    ComplainOf(path, capture.status());
+    // Text of no known kind: an error of JSON alone would puzzle whoever took it for a log.
+    const bool text = ContentOf(PathOf(path)) == FileContent::kText;
+    ComplainOf(path, text ? NeitherCaptureNorLog(capture.status()) : capture.status());
     return false;
   }
   Show({.capture = path, .logs = {}}, digest::BuildReport(*capture, Classify(*capture), {}));

@@ -312,11 +312,13 @@ Compared Summary(const std::vector<Compared>& all) {
 HloCommand::HloCommand(CLI::App& app)
     : Command(app, "hlo",
               "Show what the instructions of a program wait for, or where two programs differ") {
-  program::AddArgument(this->app(), "TEXT", texts_,
-                       "Text of an HLO module as XLA dumps it, plain or gzip (- is standard "
-                       "input); a second one, or two directories of dumps, to compare")
+  program::AddArgument(
+      this->app(), "TEXT", texts_,
+      "Text of an HLO module as XLA dumps it, plain or gzip (- is standard input); with a second "
+      "one, prints where the two differ; or two directories of dumps to compare")
       .Required();
-  program::AddFlag(this->app(), "format", format_, "output format").Among({"text", "json"});
+  program::AddFlag(this->app(), "format", format_, "output format; json: for scripts")
+      .Among({"text", "json"});
   program::AddFlag(this->app(), "json", json_, "the same as --format=json");
 }
 

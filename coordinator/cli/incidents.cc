@@ -68,14 +68,14 @@ IncidentsCommand::IncidentsCommand(CLI::App& app)
   program::AddFlag(this->app(), "format", format_, "output format; json: one object per line")
       .Among({"text", "json"});
   program::AddFlag(this->app(), "limit", limit_, "number of incidents to list, the newest; 0: all");
-  program::AddFlag(this->app(), "cause", cause_, "lists only those with this cause or detail")
+  program::AddFlag(this->app(), "cause", cause_, "lists only incidents with this cause or detail")
       .WithoutVariable();  // RAPIDEYE_CAUSE is what a hook is told
   program::AddFlag(this->app(), "host", host_,
-                   "lists only those that name this host among their first culprits")
+                   "lists only incidents that name this host among their first culprits")
       .WithoutVariable();  // RAPIDEYE_HOST is an agent's own
   program::AddFlag(this->app(), "since", since_,
-                   "lists only those detected since: an age (12h) or a moment "
-                   "(2026-11-20, 2026-11-20T12:44:00Z)");
+                   "lists only incidents detected since: an age (12h) or a moment (2026-11-20, "
+                   "2026-11-20T12:44:00Z)");
 }
 
 absl::StatusOr<absl::Time> IncidentsCommand::Since() const {

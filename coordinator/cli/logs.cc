@@ -69,10 +69,10 @@ LogsCommand::LogsCommand(CLI::App& app)
     : Command(app, "logs", "Find errors and warnings of TPU training in log files, offline") {
   program::AddArgument(this->app(), "FILE", files_, "Log files, plain or gzip; - is standard input")
       .Required();
-  program::AddFlag(this->app(), "all", all_,
-                   "also prints lines that healthy runs write, too (BENIGN)");
+  program::AddFlag(this->app(), "all", all_, "also prints lines that healthy runs write (BENIGN)");
   program::AddFlag(this->app(), "log-signatures", signatures_file_,
-                   "file that adds patterns of log lines to the built-in ones");
+                   "file of the site's own patterns of log lines, beside the built-in ones "
+                   "(format: deploy/BESIDE_A_JOB.md)");
 }
 
 int LogsCommand::Run() {

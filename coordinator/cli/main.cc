@@ -65,7 +65,8 @@ void AddLogFormat(CLI::App& app, std::string& log_format) {
       AddLogFormat(*command, log_format);
       continue;
     }
-    program::AddFlag(*command, "log-format", log_format, "format of errors on standard error")
+    program::AddFlag(*command, "log-format", log_format,
+                     "format of errors on standard error; json: one object per line")
         .Among({"text", "json"});
   }
 }

@@ -32,13 +32,14 @@ PauseCommand::PauseCommand(CLI::App& app)
           "a long save by hand lasts") {
   coordinator_.AddTo(this->app(), kPauseTimeout);
   program::AddFlag(this->app(), "for", for_,
-                   "how long, at most 24h; a pause that lasts is replaced")
+                   "how long nothing is raised, at most 24h; replaces a pause that is in force")
       .TypeText("DURATION")
       .DefaultText("")
       .WithoutVariable();
-  program::AddFlag(this->app(), "reason", reason_, "why; shown wherever the job's state is")
+  program::AddFlag(this->app(), "reason", reason_,
+                   "why, for others; shown wherever the job's state is shown")
       .WithoutVariable();
-  program::AddFlag(this->app(), "end", end_, "ends the pause that lasts").WithoutVariable();
+  program::AddFlag(this->app(), "end", end_, "ends the pause that is in force").WithoutVariable();
 }
 
 int PauseCommand::Run() {

@@ -63,14 +63,14 @@ RedactCommand::RedactCommand(CLI::App& app)
                        "Captures (JSON Lines or binary, plain or gzip)")
       .Required();
   program::AddFlag(this->app(), "output", output_,
-                   "new file to write (.gz: compressed, .pb: binary), or a directory, in which the "
-                   "captures keep the names of their files; of several captures it has to be one "
-                   "(else standard output)");
+                   "new file to write (.gz: compressed, .pb: binary), or a directory that is "
+                   "there, in which each capture keeps the name of its file; needed as a directory "
+                   "for several captures (else standard output)");
   program::AddFlag(this->app(), "redact", own_,
-                   "regular expression (RE2) of what is secret beside keys, tokens and passwords "
-                   "in their usual forms; may be repeated");
+                   "regular expression (RE2) of a site's own secrets; keys, tokens and passwords "
+                   "in their usual forms are removed without it; may be repeated");
   program::AddFlag(this->app(), "modules", modules_,
-                   "gives pseudonyms to the modules of programs, too");
+                   "also gives pseudonyms to the names of compiled programs (HLO modules)");
 }
 
 absl::Status RedactCommand::CheckFlags() const {

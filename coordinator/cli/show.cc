@@ -27,12 +27,12 @@ bool IsWholeId(const std::string& text) { return text.size() == kIdBytes; }
 ShowCommand::ShowCommand(CLI::App& app)
     : Command(app, "show", "Print the digest or the capture of one incident") {
   program::AddArgument(this->app(), "ID", id_,
-                       "Id of an incident, as 'rapideye incidents' lists it, the beginning of its "
-                       "date or of what follows the dash, or 'latest'")
+                       "Id of an incident, as 'rapideye incidents' lists it; the beginning of its "
+                       "date, or of the part after the dash, is enough; 'latest': the newest")
       .Required();
   coordinator_.AddTo(this->app(), kShowTimeout);
   program::AddFlag(this->app(), "format", format_,
-                   "output format; capture: the evidence itself, for rapideye diagnose")
+                   "output format; capture: the evidence itself, which 'rapideye diagnose' reads")
       .Among({"text", "json", "html", "capture"});
 }
 

@@ -34,8 +34,9 @@ SnapshotCommand::SnapshotCommand(CLI::App& app)
   coordinator_.AddTo(this->app(), kSnapshotTimeout);
   program::AddFlag(this->app(), "format", format_, "output format of the digest")
       .Among({"text", "json", "html"});
-  program::AddFlag(this->app(), "capture", capture_,
-                   "also saves the evidence to this FILE (.jsonl.gz), for rapideye diagnose");
+  program::AddFlag(
+      this->app(), "capture", capture_,
+      "also saves the evidence to this file (.jsonl.gz), which 'rapideye diagnose' reads later");
 }
 
 int SnapshotCommand::Run() {

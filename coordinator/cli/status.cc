@@ -33,7 +33,7 @@ StatusCommand::StatusCommand(CLI::App& app)
       this->app(), "count", count_,
       "with --watch: prints this many states, then exits (else runs until interrupted)");
   program::AddFlag(this->app(), "fail-on-hang", fail_on_hang_,
-                   "exits with status 1 if the job hangs, as scripts and probes want it");
+                   "exits with status 1 if the job hangs, for scripts and probes");
 }
 
 bool StatusCommand::Show(const v1::GetStatusReply& status) const {

@@ -191,7 +191,7 @@ absl::Status Coordinator::Listen() {
   if (server_ == nullptr) {
     return absl::UnavailableError(absl::StrCat(
         "cannot listen on ", settings_.listen, ": ", problem,
-        ": is another coordinator running, or the address not of this host? Set --listen"));
+        "; is another coordinator running, is the address one of this host? Set --listen"));
   }
   acceptor_->Start();
   address_ =

@@ -44,47 +44,54 @@ struct Flags {
 // Flags for the right to connect, and for what each peer may state and ask.
 void AddIdentityFlags(CLI::App& app, CoordinatorSettings& s) {
   using program::AddFlag;
-  AddFlag(app, "tls-cert", s.credentials.tls_cert, "PEM file: certificate of this coordinator");
-  AddFlag(app, "tls-key", s.credentials.tls_key, "PEM file: private key of --tls-cert");
+  AddFlag(app, "tls-cert", s.credentials.tls_cert,
+          "PEM file: certificate of this coordinator; turns TLS on, together with --tls-key and "
+          "--tls-ca (all three or none)");
+  AddFlag(app, "tls-key", s.credentials.tls_key,
+          "PEM file: private key of --tls-cert, without passphrase");
   AddFlag(app, "tls-ca", s.credentials.tls_ca,
           "PEM file: CA that must have signed the certificates of agents and operators");
   AddFlag(app, "tls-identity", s.credentials.identities,
           "name that a client's certificate must hold, or a pattern with * and ?; may be repeated "
           "(else any certificate that --tls-ca has signed)");
   AddFlag(app, "tls-crl-dir", s.credentials.tls_crl_dir,
-          "directory of certificate revocation lists by hash (openssl rehash): refuses whom they "
-          "name, and whose issuer has no list there");
-  AddFlag(
-      app, "agent-identity-template", s.core.identity.templates,
-      "name that an agent's certificate must hold for its worker, with {slice}, {task} and {job} "
-      "(rapideye-agent-{slice}-{task}); may be repeated (else any agent may speak for any worker)");
-  AddFlag(
-      app, "direct-evidence-from", s.core.identity.direct_evidence_from,
-      "name, or pattern with * and ?, in the certificate of agents out of the job's reach: only "
-      "their kernel log and PCIe counters remove a machine at once, which their certificate must "
-      "name; may be repeated (else nobody's)");
-  AddFlag(
-      app, "operator-identity", s.operator_identities,
-      "name that the certificate of who reads and asks must hold, or a pattern with * and ?; may "
-      "be repeated (else any certificate that --tls-ca has signed)");
+          "directory of certificate revocation lists, named by hash (openssl rehash): refuses "
+          "certificates that they revoke, and those whose issuer has no list there (else none is "
+          "checked for revocation)");
+  AddFlag(app, "agent-identity-template", s.core.identity.templates,
+          "name that an agent's certificate must hold to speak for a worker; {slice}, {task} and "
+          "{job} stand for that worker's, as in rapideye-agent-{slice}-{task}; may be repeated "
+          "(else any agent may speak for any worker)");
+  AddFlag(app, "direct-evidence-from", s.core.identity.direct_evidence_from,
+          "name, or pattern with * and ?, in the certificates of agents that the job's user cannot "
+          "control: what these read in the kernel log and PCIe counters removes a machine at its "
+          "first hang, if their certificate names it; may be repeated (else no agent's word does)");
+  AddFlag(app, "operator-identity", s.operator_identities,
+          "name that an operator's certificate (the rapideye command's) must hold, or a pattern "
+          "with * and ?; may be repeated (else any certificate that --tls-ca has signed)");
   AddFlag(app, "insecure", s.credentials.insecure,
-          "allows plaintext on an address that is not loopback, of --listen and of --http");
+          "allows plaintext, which others on the network can read and alter, on an address that is "
+          "not loopback, for --listen and --http");
 }
 
 void AddFlags(CLI::App& app, Flags& flags) {
   using program::AddFlag;
   CoordinatorSettings& s = flags.settings;
-  AddFlag(app, "listen", s.listen, "ADDRESS:PORT for agents and operators; port 0: any free port");
+  AddFlag(app, "listen", s.listen,
+          "ADDRESS:PORT for agents and operators; any address but loopback needs TLS or "
+          "--insecure; port 0: any free port");
   AddFlag(app, "job", s.core.shape.job,
-          "name of the job (else JOBSET_NAME, TPU_NAME, SLURM_JOB_NAME, the first worker's)");
+          "name of the job (else JOBSET_NAME, TPU_NAME, SLURM_JOB_NAME, the name that the first "
+          "worker reports)");
   AddFlag(app, "slices", s.core.shape.slices,
-          "number of slices of the job (else MEGASCALE_NUM_SLICES, else what the workers report)");
+          "number of slices that the job should have; absent ones are then told (else "
+          "MEGASCALE_NUM_SLICES, else what the workers report)");
   AddFlag(app, "tasks-per-slice", s.core.shape.tasks_per_slice,
-          "number of workers per slice (else the number of TPU_WORKER_HOSTNAMES, else what the "
-          "workers report)");
-  AddFlag(
-      app, "state-dir", s.state_dir,
-      "directory for incidents and the fleet history; put it on a volume that outlives the pod");
+          "number of workers that each slice should have (else the number of TPU_WORKER_HOSTNAMES, "
+          "else what the workers report)");
+  AddFlag(app, "state-dir", s.state_dir,
+          "directory for incidents and the fleet history, not shared with another coordinator; put "
+          "it on a volume that outlives the pod");
   AddFlag(app, "retain-incidents", s.retention.incidents,
           "number of incidents that --state-dir keeps; the oldest are deleted first");
   AddFlag(app, "retain-bytes", flags.retain_bytes,
@@ -94,33 +101,35 @@ void AddFlags(CLI::App& app, Flags& flags) {
                  "(else sqlite:<state-dir>/fleet.db, for this job alone)");
   AddRemovalFlags(app, flags.removal);
   AddFlag(app, "launch-threshold", s.core.thresholds.launch,
-          "raises an alarm when programs run and none completes for this long; auto: the larger of "
-          "10s and 5 x the longest healthy launch, at most 5m")
+          "raises an alarm when programs run on the TPUs and none completes for this long; auto: "
+          "the larger of 10s and 5 x the longest healthy launch, at most 5m")
       .DefaultText("auto");
   AddFlag(app, "hang-threshold", s.core.thresholds.hang,
-          "raises an alarm when no program runs for this long; auto: the larger of 5m and 3 x the "
-          "longest healthy pause")
+          "raises an alarm when no program runs on the TPUs for this long; auto: the larger of 5m "
+          "and 3 x the longest healthy pause")
       .DefaultText("auto");
   AddFlag(app, "startup-grace", s.core.thresholds.startup_grace,
           "raises an alarm when the first launch of a job, or of a new program, has not completed "
           "after this long");
-  AddFlag(
-      app, "longest-pause", s.core.thresholds.longest_pause,
-      "longest time for which a checkpoint, an evaluation, a compilation or a busy host excuses "
-      "a job that stands; usually 3 x the longest such pause in health");
+  AddFlag(app, "longest-pause", s.core.thresholds.longest_pause,
+          "longest time for which a checkpoint, an evaluation, a compilation or a busy host holds "
+          "an alarm back, whatever was learnt from this job; set it above the job's longest save");
   AddFlag(app, "collect-deadline", s.core.collect_deadline,
-          "longest time to collect evidence from all workers after an alarm, at least 2s");
+          "longest time to collect evidence from all workers after an alarm, at least 2s; who has "
+          "not answered by then counts as missing");
   AddFlag(app, "digest-format", flags.digest_format,
-          "layout of the TPU states in the text digest; grouped: as newer TPU runtimes print them")
+          "layout of the TPU states in the text digest; grouped: the layout that newer TPU "
+          "runtimes print")
       .Among({"classic", "grouped"});
-  flags.http_flag = AddFlag(
-      app, "http", flags.http,
-      "ADDRESS:PORT of the status page, /incidents and /metrics (Prometheus), or off; any address "
-      "but loopback needs --insecure");
+  flags.http_flag =
+      AddFlag(app, "http", flags.http,
+              "ADDRESS:PORT of the status page, /incidents and /metrics (Prometheus), or off; any "
+              "address but loopback needs --insecure, because it has no TLS");
   AddFlag(app, "otlp-endpoint", flags.settings.otlp_endpoint,
           "URL of an OpenTelemetry receiver (http://HOST:4318): gets a log record when an incident "
           "opens, changes or ends, by OTLP over HTTP with JSON (else none is sent)");
-  AddFlag(app, "log-format", flags.log_format, "format of the log on standard error")
+  AddFlag(app, "log-format", flags.log_format,
+          "format of the log on standard error; json: one object per line")
       .Among({"text", "json"});
   AddIdentityFlags(app, s);
 }

@@ -59,49 +59,59 @@ void AddFleetDbFlag(CLI::App& app, std::string& fleet_db, const std::string& hel
 void AddPolicyFlags(CLI::App& app, Policy& policy) {
   using program::AddFlag;
   AddFlag(app, "removal-repetitions", policy.repetitions,
-          "removes a machine that caused more than this many hangs within --removal-window");
+          "removes a machine that caused more than this many hangs within --removal-window (3: at "
+          "the fourth)");
   AddFlag(app, "removal-window", policy.window,
-          "ignores hangs older than this when it counts repetitions");
+          "period of which --removal-repetitions counts the hangs; older ones do not count");
   AddFlag(app, "stable-names", policy.stable_names,
-          "promises that a host name always means the same machine; names then identify "
-          "machines of unknown hardware");
+          "declares that a host name is never given to another machine: a machine whose hardware "
+          "is unknown can then be removed by its name (else never)");
   AddFlag(app, "removal-hosts-per-hour", policy.max_hosts_an_hour,
-          "limit of removals per hour; one more opens the breaker, which stops removals");
+          "most hosts that are removed in an hour; one more opens the breaker: all removals stop "
+          "until 'rapideye fleet breaker close'");
   AddFlag(app, "removal-slices-per-day", policy.max_slices_a_day,
-          "limit of slices that removals disturb per day; one more opens the breaker");
+          "most slices that removals disturb in a day; one more opens the breaker: all removals "
+          "stop until 'rapideye fleet breaker close'");
   AddFlag(app, "removal-share-of-job", policy.max_share_of_job,
-          "limit of removed hosts, as a share (0 to 1) of a job's hosts; one is always allowed");
+          "most hosts of a job that are removed, as a share (0 to 1) of its hosts; one is always "
+          "allowed; one more opens the breaker");
   AddFlag(app, "removal-share-of-fleet", policy.max_share_of_fleet,
-          "limit of removed hosts, as a share (0 to 1) of the fleet; one is always allowed");
+          "most hosts of the fleet that are removed, as a share (0 to 1) of --fleet-hosts; one is "
+          "always allowed; one more opens the breaker");
   AddFlag(app, "fleet-hosts", policy.fleet_hosts,
-          "number of hosts in the fleet (else of the largest job within --removal-window)");
+          "number of hosts in the fleet, for --removal-share-of-fleet (else that of the largest "
+          "job within --removal-window)");
   AddFlag(app, "removal-lifetime", policy.decision_lifetime,
-          "drops a removal that has not started this long after its incident");
+          "drops a removal that has not started this long after its incident, when the machine may "
+          "have been repaired");
   AddFlag(app, "fleet-retention", policy.retention,
-          "deletes what is older than this from the fleet history; longer than --removal-window");
+          "deletes incidents and removals older than this from the fleet history; must be longer "
+          "than --removal-window");
   AddFlag(app, "removal-allow", policy.allow,
-          "host, node or hardware that may be removed, with * and ?; others never are; may be "
-          "repeated (else any may be removed)");
+          "host, node or hardware that may be removed, or a pattern with * and ?; no other is "
+          "removed; may be repeated (else any may be removed)");
   AddFlag(app, "removal-deny", policy.deny,
-          "host, node or hardware that is never removed, with * and ?; may be repeated");
+          "host, node or hardware that is never removed, or a pattern with * and ?; wins over "
+          "--removal-allow; may be repeated");
 }
 
 void AddTenantMachinesFlag(CLI::App& app, std::string& path) {
-  program::AddFlag(app, "tenant-machines", path,
-                   "file with a line for each machine of a tenant: its role in the fleet history, "
-                   "then the machine's host, node and hardware, with * and ?; else a role that "
-                   "does not own the history accuses no machine");
+  program::AddFlag(
+      app, "tenant-machines", path,
+      "file that says whose machines are whose, if tenants share the fleet history; a line each: a "
+      "database role, then names of its hosts, nodes or hardware with * and ? (else what a role "
+      "that does not own the history records removes no machine)");
 }
 
 void AddRemovalFlags(CLI::App& app, RemovalFlags& flags) {
   using program::AddFlag;
   AddFlag(app, "removal", flags.removal,
-          "removal of bad hardware: none, decided and recorded only, or carried out by --hook; "
-          "enforce needs --fleet-db and --hook")
+          "off: no removal of bad hardware is decided; dry-run: decisions are recorded, no machine "
+          "is touched; enforce: --hook carries them out, needs --fleet-db and --hook")
       .Among({"off", "dry-run", "enforce"});
   AddFlag(app, "hook", flags.hooks,
-          "executable to run after each incident, with the digest; may be repeated: hooks run in "
-          "the order given");
+          "executable that gets the digest of each incident and carries removals out "
+          "(deploy/hooks/README.md); may be repeated: hooks run in the order given");
   AddFlag(app, "hook-timeout", flags.hook_timeout, "stops a hook that runs longer than this");
   AddPolicyFlags(app, flags.policy);
   AddTenantMachinesFlag(app, flags.tenant_machines);

@@ -38,9 +38,8 @@ absl::StatusOr<std::vector<TenantMachine>> ParseTenantMachines(std::string_view 
         absl::StrSplit(content, absl::ByAnyChar(" \t\r"), absl::SkipEmpty());
     if (words.empty()) continue;
     if (words.size() == 1) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--tenant-machines: line ", number,
-                       ": names a role and no machine: ", "ROLE NAME [NAME...]"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "line ", number, ": names a role and no machine; a line is ROLE NAME [NAME...]"));
     }
     TenantMachine& machine = machines.emplace_back();
     machine.role = std::move(words.front());
@@ -70,7 +69,11 @@ absl::StatusOr<std::vector<TenantMachine>> ReadTenantMachines(const std::string&
   const int error = file::ReadUpTo(descriptor, kMaxFile + 1, text);
   if (error != 0) return absl::ErrnoToStatus(error, absl::StrCat("--tenant-machines: ", path));
   if (text.size() > kMaxFile) return Failed(path, "is larger than 64 MiB");
-  return ParseTenantMachines(text);
+  absl::StatusOr<std::vector<TenantMachine>> machines = ParseTenantMachines(text);
+  if (machines.ok()) return machines;
+  return absl::Status(
+      machines.status().code(),
+      absl::StrCat("--tenant-machines: ", path, ": ", std::string(machines.status().message())));
 }
 
 }  // namespace rapideye::coordinator

@@ -32,6 +32,15 @@ TEST(TenantMachinesTest, ARoleWithoutMachinesIsAMistake) {
   EXPECT_THAT(machines.status().ToString(), HasSubstr("line 3"));
 }
 
+TEST(TenantMachinesTest, AMistakeIsNamedByFileAndLine) {
+  const std::string path = ::testing::TempDir() + "tenant_mistake_" + std::to_string(getpid());
+  std::ofstream(path) << "tenant_a\n";
+  ASSERT_EQ(chmod(path.c_str(), 0600), 0);
+  EXPECT_THAT(ReadTenantMachines(path).status().ToString(),
+              HasSubstr("--tenant-machines: " + path + ": line 1"));
+  unlink(path.c_str());
+}
+
 TEST(TenantMachinesTest, WhatOthersMayWriteIsNotRead) {
   const std::string path = ::testing::TempDir() + "tenant_machines_" + std::to_string(getpid());
   std::ofstream(path) << "tenant_a own\n";

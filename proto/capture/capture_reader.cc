@@ -2,8 +2,10 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -91,6 +93,10 @@ absl::StatusOr<Capture> ReadCapture(std::istream& stream) {
 }
 
 absl::StatusOr<Capture> ReadCaptureFile(const std::string& path) {
+  // It can be opened, and fails when it is read.
+  if (std::error_code error; std::filesystem::is_directory(path, error)) {
+    return absl::InternalError(absl::StrCat(path, " is a directory; name the files in it"));
+  }
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file.is_open()) {

@@ -224,7 +224,8 @@ absl::StatusOr<std::unique_ptr<Acceptor>> Acceptor::Listen(const std::string& ad
   uint32_t port = 0;
   if (colon == std::string::npos || !absl::SimpleAtoi(address.substr(colon + 1), &port) ||
       port > std::numeric_limits<uint16_t>::max()) {
-    return absl::InvalidArgumentError(absl::StrCat(address, " is not HOST:PORT"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(address, " is not ADDRESS:PORT with a port from 0 to 65535"));
   }
   std::string host = address.substr(0, colon);
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') {

@@ -44,6 +44,21 @@ std::shared_ptr<CertificateProviderInterface> Provider(const CredentialOptions& 
   return provider;
 }
 
+// The host of "HOST:PORT" or "[HOST]:PORT"; nullopt for anything else, such as a
+// list, a URI or an address without a port.
+std::optional<std::string> HostOf(absl::string_view address) {
+  const size_t colon = address.rfind(':');
+  if (colon == absl::string_view::npos) return std::nullopt;
+  const absl::string_view port = address.substr(colon + 1);
+  if (port.empty() || port.find_first_not_of("0123456789") != absl::string_view::npos) {
+    return std::nullopt;
+  }
+  absl::string_view host = address.substr(0, colon);
+  const bool bracketed = absl::ConsumePrefix(&host, "[") && absl::ConsumeSuffix(&host, "]");
+  if (!bracketed && absl::StrContains(host, ":")) return std::nullopt;
+  return std::string(host);
+}
+
 // True for TLS, false for plaintext.
 absl::StatusOr<bool> WantsTls(const CredentialOptions& options, const std::string& address) {
   const int given = !options.tls_cert.empty() + !options.tls_key.empty() + !options.tls_ca.empty();
@@ -66,27 +81,18 @@ absl::StatusOr<bool> WantsTls(const CredentialOptions& options, const std::strin
         missing.size() == 1 ? " is" : " are", " missing"));
   }
   if (!options.insecure && !IsLoopback(address)) {
+    // To a name without a port TLS would be the wrong advice. A URI or a list has none either.
+    if (!HostOf(address).has_value() && !absl::StrContains(address, "/") &&
+        !absl::StrContains(address, ",")) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("'", address, "' is not HOST:PORT, such as localhost:8490 or [::1]:8490"));
+    }
     return absl::InvalidArgumentError(
         absl::StrCat("'", address,
-                     "' is not on this host alone: give --tls-cert, --tls-key and --tls-ca, or "
-                     "--insecure to speak plaintext"));
+                     "' is not a loopback address, so it needs TLS: give --tls-cert, --tls-key "
+                     "and --tls-ca, or --insecure to speak plaintext"));
   }
   return false;
-}
-
-// The host of "HOST:PORT" or "[HOST]:PORT"; nullopt for anything else, such as a
-// list, a URI or an address without a port.
-std::optional<std::string> HostOf(absl::string_view address) {
-  const size_t colon = address.rfind(':');
-  if (colon == absl::string_view::npos) return std::nullopt;
-  const absl::string_view port = address.substr(colon + 1);
-  if (port.empty() || port.find_first_not_of("0123456789") != absl::string_view::npos) {
-    return std::nullopt;
-  }
-  absl::string_view host = address.substr(0, colon);
-  const bool bracketed = absl::ConsumePrefix(&host, "[") && absl::ConsumeSuffix(&host, "]");
-  if (!bracketed && absl::StrContains(host, ":")) return std::nullopt;
-  return std::string(host);
 }
 
 }  // namespace

@@ -105,8 +105,12 @@ std::string ErrorOf(const CredentialOptions& options, const std::string& address
 TEST_F(CredentialsTest, PlaintextStaysOnThisHostUnlessTold) {
   EXPECT_EQ(ErrorOf({}, "127.0.0.1:0"), "accepted");
   EXPECT_EQ(ErrorOf({}, "[::]:8490"),
-            "'[::]:8490' is not on this host alone: give --tls-cert, --tls-key and --tls-ca, or "
-            "--insecure to speak plaintext");
+            "'[::]:8490' is not a loopback address, so it needs TLS: give --tls-cert, --tls-key "
+            "and --tls-ca, or --insecure to speak plaintext");
+  for (const std::string address : {"localhost", "host:port", "::1:8490"}) {
+    EXPECT_EQ(ErrorOf({}, address),
+              "'" + address + "' is not HOST:PORT, such as localhost:8490 or [::1]:8490");
+  }
   CredentialOptions insecure;
   insecure.insecure = true;
   EXPECT_EQ(ErrorOf(insecure, "[::]:8490"), "accepted");

@@ -176,14 +176,15 @@ DoctorCommand::DoctorCommand(CLI::App& app)
   coordinator_.AddTo(this->app(), kStatusTimeout);
   program::AddFlag(this->app(), "format", format_, "output format; json: one object per line")
       .Among({"text", "json"});
-  program::AddFlag(this->app(), "state-dir", state_dir_, "state directory of the coordinator");
+  program::AddFlag(this->app(), "state-dir", state_dir_,
+                   "state directory of the coordinator, if it is to run on this host");
   program::AddFlag(this->app(), "peer", peers_,
-                   "HOST or HOST:PORT of another worker: is it reached from here? (port 8471 "
-                   "unless given)")
+                   "HOST or HOST:PORT of another worker; tries whether it can be reached from here "
+                   "(port 8471 unless given); may be repeated")
       .WithoutVariable();
   program::AddFlag(this->app(), "record", record_,
-                   "also writes what was found into this new directory, for support; names of "
-                   "hosts are in it")
+                   "also writes what was found into this new directory, to send to support; it "
+                   "holds names of hosts")
       .WithoutVariable();
 }
 

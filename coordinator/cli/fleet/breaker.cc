@@ -58,10 +58,11 @@ BreakerCommand::BreakerCommand(CLI::App& fleet)
           fleet, "breaker",
           "Print whether the breaker has stopped removals, and why; close lets them go on") {
   program::AddArgument(app(), "ACTION", action_,
-                       "close: lets removals go on (else prints the state only)")
+                       "close: lets removals go on, needs --removal (else only prints the state)")
       .Among({"close"});
-  program::AddFlag(app(), "removal", mode_,
-                   "removal mode whose breaker is meant; close needs it (else both)")
+  program::AddFlag(
+      app(), "removal", mode_,
+      "removal mode whose breaker to print or close (else those of both modes are printed)")
       .Among({"dry-run", "enforce"});
   author_.AddTo(app());
 }

@@ -49,9 +49,9 @@ ConfirmCommand::ConfirmCommand(CLI::App& fleet)
     : FleetCommand(fleet, "confirm", "Record the result of inspecting a machine") {
   program::AddArgument(app(), "INCIDENT", incident_, "Id of the incident that named the machine")
       .Required();
-  program::AddFlag(
-      app(), "repair", repair_,
-      "part that was replaced: chip (or its board), nic; none: the machine was healthy")
+  program::AddFlag(app(), "repair", repair_,
+                   "part that was at fault and replaced: chip (or its board), nic; none: the "
+                   "machine was healthy")
       .Among({"chip", "nic", "none"})
       .Required();
   program::AddFlag(app(), "host", host_,

@@ -99,7 +99,8 @@ int FleetCommand::Run() {
 }
 
 void Author::AddTo(CLI::App& app) {
-  program::AddFlag(app, "who", who_, "name of the operator for the record (else the current user)");
+  program::AddFlag(app, "who", who_,
+                   "name of the operator, recorded with the change (else the current user)");
 }
 
 absl::StatusOr<std::string> Author::Name() const {

@@ -12,7 +12,10 @@ namespace rapideye::cli {
 ForgetCommand::ForgetCommand(CLI::App& fleet)
     : FleetCommand(fleet, "forget",
                    "Record a repair: earlier incidents of the machine no longer count") {
-  program::AddArgument(app(), "HOST", host_, "Host, node or hardware id of the machine").Required();
+  program::AddArgument(
+      app(), "HOST", host_,
+      "Host, node or hardware id of the machine, as 'rapideye fleet offenders' lists it")
+      .Required();
   author_.AddTo(app());
 }
 

@@ -164,7 +164,7 @@ HookTestCommand::HookTestCommand(CLI::App& app)
               "Run hooks for an invented incident, marked as a test: where the coordinator runs, "
               "with its environment") {
   program::AddFlag(this->app(), "hook", hooks_,
-                   "executable to run, as the coordinator has it; may be repeated");
+                   "executable to try, as the coordinator's --hook names it; may be repeated");
   program::AddFlag(this->app(), "hook-timeout", timeout_,
                    "stops a hook that runs longer than this");
   program::AddFlag(this->app(), "format", format_, "output format; json: one object per run")

@@ -50,7 +50,10 @@ std::string JsonLine(const std::string& machine, const Happening& happening) {
 HistoryCommand::HistoryCommand(CLI::App& fleet)
     : FleetCommand(fleet, "history",
                    "Print the incidents of a machine, and why it was or was not removed") {
-  program::AddArgument(app(), "HOST", host_, "Host, node or hardware id of the machine").Required();
+  program::AddArgument(
+      app(), "HOST", host_,
+      "Host, node or hardware id of the machine, as 'rapideye fleet offenders' lists it")
+      .Required();
 }
 
 absl::StatusOr<std::string> HistoryCommand::Answer(Fleet& fleet) {

@@ -59,8 +59,9 @@ OffendersCommand::OffendersCommand(CLI::App& fleet)
                    "List machines by number of incidents, with the policy's present decision"),
       mode_(RemovalModeName(policy_.mode)) {
   program::AddFlag(app(), "limit", limit_,
-                   "number of machines to list, those with most incidents; 0: all");
-  program::AddFlag(app(), "removal", mode_, "removal mode that the decision assumes")
+                   "number of machines to list, those with the most incidents first; 0: all");
+  program::AddFlag(app(), "removal", mode_,
+                   "removal mode for which to print the policy's decision; give the remover's")
       .Among({"off", "dry-run", "enforce"});
   coordinator::AddPolicyFlags(app(), policy_);
   coordinator::AddTenantMachinesFlag(app(), tenant_machines_);

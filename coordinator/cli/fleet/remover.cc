@@ -100,13 +100,13 @@ RemoverCommand::RemoverCommand(CLI::App& app)
   coordinator::AddFleetDbFlag(this->app(), flags_.fleet_db,
                               "(the one that the coordinators write to)");
   coordinator::AddRemovalFlags(this->app(), flags_);
-  program::AddFlag(this->app(), "once", once_, "handles what is due, then exits; for cron");
-  program::AddFlag(
-      this->app(), "http", http_,
-      "ADDRESS:PORT of /metrics (Prometheus), /healthz and /readyz, or off; any address "
-      "but loopback needs --insecure; not with --once");
+  program::AddFlag(this->app(), "once", once_,
+                   "decides and carries out what is due, then exits; for cron");
+  program::AddFlag(this->app(), "http", http_,
+                   "ADDRESS:PORT of /metrics (Prometheus), /healthz and /readyz, or off; any "
+                   "address but loopback needs --insecure, because it has no TLS; not with --once");
   program::AddFlag(this->app(), "insecure", insecure_,
-                   "allows --http on an address that is not loopback: it is plaintext");
+                   "allows --http, which has no TLS, on an address that is not loopback");
 }
 
 absl::StatusOr<std::unique_ptr<http::HttpServer>> RemoverCommand::Serve(

@@ -133,9 +133,19 @@ std::string Suggestion(const CLI::App* app, const CLI::Error& error) {
   return "";
 }
 
+// The command that was called: "rapideye fleet history".
+std::string CommandOf(const CLI::App* app) {
+  std::string command = app->get_name();
+  while (!app->get_subcommands().empty()) {
+    app = app->get_subcommands().front();
+    absl::StrAppend(&command, " ", app->get_name());
+  }
+  return command;
+}
+
 std::string FailureMessage(const CLI::App* app, const CLI::Error& error) {
-  return absl::StrCat(app->get_name(), ": ", error.what(), Suggestion(app, error),
-                      "\nRun with --help for more.\n");
+  return absl::StrCat(app->get_name(), ": ", error.what(), Suggestion(app, error), "\nRun '",
+                      CommandOf(app), " --help' for more.\n");
 }
 
 void ConfigureLevel(CLI::App& app) {

@@ -190,7 +190,7 @@ TEST_F(CommandLineTest, WrongUseExits2AndSaysWhat) {
   for (const auto& [argument, message] : cases) {
     EXPECT_EQ(Run({argument}), kExitUsage) << argument;
     EXPECT_THAT(error_, AllOf(HasSubstr("rapideye-test: "), HasSubstr(message),
-                              HasSubstr("Run with --help")));
+                              HasSubstr("Run 'rapideye-test --help' for more.")));
     EXPECT_EQ(out_, "");
   }
 }

@@ -219,6 +219,10 @@ Response HttpServer::Answer(const char* method, const char* path) const {
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const Options& options,
                                                               Handler handler) {
+  if (options.address.find(':') == std::string::npos) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(options.address, " is not ADDRESS:PORT, such as 127.0.0.1:9490"));
+  }
   if (!options.insecure && !transport::IsLoopback(options.address)) {
     return absl::InvalidArgumentError(absl::StrCat(
         options.address,

@@ -208,6 +208,8 @@ TEST(HttpAddressTest, NonsenseIsNamed) {
     EXPECT_TRUE(absl::IsInvalidArgument(server.status())) << address << server.status();
     EXPECT_THAT(std::string(server.status().message()), HasSubstr(address));
   }
+  const auto without_port = HttpServer::Start({.address = "localhost"}, {});
+  EXPECT_THAT(std::string(without_port.status().message()), HasSubstr("not ADDRESS:PORT"));
 }
 
 }  // namespace

@@ -41,14 +41,15 @@ absl::StatusOr<ListeningSocket> Listen(const std::string& address) {
   uint32_t port = 0;
   if (colon == std::string::npos || colon == 0 ||
       !absl::SimpleAtoi(address.substr(colon + 1), &port) || port > 65535) {
-    return absl::InvalidArgumentError(absl::StrCat(address, " is not HOST:PORT"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(address, " is not ADDRESS:PORT with a port from 0 to 65535"));
   }
   std::string host = address.substr(0, colon);
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
     host = host.substr(1, host.size() - 2);
   } else if (host.find(':') != std::string::npos) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(address, " is not HOST:PORT; an IPv6 address stands in brackets, [::1]:9490"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        address, " is not ADDRESS:PORT; an IPv6 address stands in brackets, [::1]:9490"));
   }
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
