@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 #include <map>
 #include <optional>
 #include <system_error>
@@ -151,14 +152,16 @@ OtherParameter FindOtherParameter(const HloComputation& left, const HloComputati
   const auto rights = ParametersOf(right);
   if (lefts.size() != rights.size()) {
     if (!left.complete || !right.complete) return {};
-    if (const Parameter* only = OnlyHere(lefts, rights)) return {*only, std::nullopt};
-    if (const Parameter* only = OnlyHere(rights, lefts)) return {std::nullopt, *only};
-    return {};
+    OtherParameter found;
+    if (const Parameter* only = OnlyHere(lefts, rights)) found[0] = *only;
+    if (const Parameter* only = OnlyHere(rights, lefts)) found[1] = *only;
+    return found;
   }
+  auto other = rights.begin();
   for (const auto& [number, parameter] : lefts) {
-    const auto other = rights.find(number);
-    if (other == rights.end()) return {};
+    if (other->first != number) return {};
     if (!SameParameter(parameter, other->second)) return {parameter, other->second};
+    ++other;
   }
   return {};
 }
@@ -329,8 +332,12 @@ void Comparison::ShowParameters() {
   const Instructions right(right_, right_.entry);
   const OtherParameter found = FindOtherParameter(left.computation, right.computation);
   if (!found[0].has_value() && !found[1].has_value()) return;
-  const Parameter& shown = found[0].has_value() ? *found[0] : *found[1];
-  difference_.position = static_cast<int64_t>(shown.index) + 1;
+  // The first of the two in its text, so that the order of the sides makes no difference.
+  size_t index = std::numeric_limits<size_t>::max();
+  for (const std::optional<Parameter>& one : found) {
+    if (one.has_value()) index = std::min(index, one->index);
+  }
+  difference_.position = static_cast<int64_t>(index) + 1;
   difference_.places = {PlaceOf(left, found[0]), PlaceOf(right, found[1])};
 }
 
