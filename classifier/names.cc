@@ -1,6 +1,49 @@
+#include <cstddef>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
 #include "classifier/verdict.h"
 
 namespace rapideye {
+namespace {
+
+constexpr std::pair<Detail, std::string_view> kDetailNames[] = {
+    {Detail::kNone, ""},
+    {Detail::kTensorCore, "TENSOR_CORE"},
+    {Detail::kSparseCore, "SPARSE_CORE"},
+    {Detail::kGpu, "GPU"},
+    {Detail::kDcnLink, "DCN_LINK"},
+    {Detail::kDcnHost, "DCN_HOST"},
+    {Detail::kDcnPartition, "DCN_PARTITION"},
+    {Detail::kIciLink, "ICI_LINK"},
+    {Detail::kModuleDivergence, "MODULE_DIVERGENCE"},
+    {Detail::kLaunchOrder, "LAUNCH_ORDER"},
+    {Detail::kInputPipeline, "INPUT_PIPELINE"},
+    {Detail::kProgramNotQueued, "PROGRAM_NOT_QUEUED"},
+    {Detail::kCoreHalt, "CORE_HALT"},
+    {Detail::kProcessExit, "PROCESS_EXIT"},
+    {Detail::kProcessStopped, "PROCESS_STOPPED"},
+    {Detail::kWorkerLost, "WORKER_LOST"},
+    {Detail::kHostToDevice, "HOST_TO_DEVICE"},
+    {Detail::kDeviceToHost, "DEVICE_TO_HOST"},
+    {Detail::kOutOfMemory, "OUT_OF_MEMORY"},
+    {Detail::kPower, "POWER"},
+    {Detail::kPreempted, "PREEMPTED"},
+    {Detail::kDeviceUnavailable, "DEVICE_UNAVAILABLE"},
+    {Detail::kNotStarted, "NOT_STARTED"},
+    {Detail::kConfiguration, "CONFIGURATION"},
+    {Detail::kCoordinationService, "COORDINATION_SERVICE"},
+    {Detail::kOther, "OTHER"},
+    {Detail::kRunning, "RUNNING"},
+    {Detail::kPaused, "PAUSED"},
+    {Detail::kStarting, "STARTING"},
+    {Detail::kEnded, "ENDED"},
+};
+static_assert(std::size(kDetailNames) == static_cast<size_t>(Detail::kEnded) + 1,
+              "each detail has a name");
+
+}  // namespace
 
 std::string_view CauseName(Cause cause) {
   switch (cause) {
@@ -25,67 +68,8 @@ std::string_view CauseName(Cause cause) {
 }
 
 std::string_view DetailName(Detail detail) {
-  switch (detail) {
-    case Detail::kNone:
-      return "";
-    case Detail::kTensorCore:
-      return "TENSOR_CORE";
-    case Detail::kSparseCore:
-      return "SPARSE_CORE";
-    case Detail::kGpu:
-      return "GPU";
-    case Detail::kDcnLink:
-      return "DCN_LINK";
-    case Detail::kDcnHost:
-      return "DCN_HOST";
-    case Detail::kDcnPartition:
-      return "DCN_PARTITION";
-    case Detail::kIciLink:
-      return "ICI_LINK";
-    case Detail::kModuleDivergence:
-      return "MODULE_DIVERGENCE";
-    case Detail::kLaunchOrder:
-      return "LAUNCH_ORDER";
-    case Detail::kInputPipeline:
-      return "INPUT_PIPELINE";
-    case Detail::kProgramNotQueued:
-      return "PROGRAM_NOT_QUEUED";
-    case Detail::kCoreHalt:
-      return "CORE_HALT";
-    case Detail::kProcessExit:
-      return "PROCESS_EXIT";
-    case Detail::kProcessStopped:
-      return "PROCESS_STOPPED";
-    case Detail::kWorkerLost:
-      return "WORKER_LOST";
-    case Detail::kHostToDevice:
-      return "HOST_TO_DEVICE";
-    case Detail::kDeviceToHost:
-      return "DEVICE_TO_HOST";
-    case Detail::kOutOfMemory:
-      return "OUT_OF_MEMORY";
-    case Detail::kPower:
-      return "POWER";
-    case Detail::kPreempted:
-      return "PREEMPTED";
-    case Detail::kDeviceUnavailable:
-      return "DEVICE_UNAVAILABLE";
-    case Detail::kNotStarted:
-      return "NOT_STARTED";
-    case Detail::kConfiguration:
-      return "CONFIGURATION";
-    case Detail::kCoordinationService:
-      return "COORDINATION_SERVICE";
-    case Detail::kOther:
-      return "OTHER";
-    case Detail::kRunning:
-      return "RUNNING";
-    case Detail::kPaused:
-      return "PAUSED";
-    case Detail::kStarting:
-      return "STARTING";
-    case Detail::kEnded:
-      return "ENDED";
+  for (const auto& [one, name] : kDetailNames) {
+    if (one == detail) return name;
   }
   return "";
 }

@@ -34,7 +34,6 @@ LONGER = {
     ("agent/daemon/stream_client.cc", "StreamClient::Stream"): (211, "threads"),
     ("classifier/divergence.cc", "Finder"): (632, "wording"),
     ("classifier/lacking.cc", "WhatWasLacking"): (66, "wording"),
-    ("classifier/names.cc", "DetailName"): (63, "wording"),
     ("classifier/slice_group.cc", "BuildSliceGroup"): (74, "wording"),
     ("classifier/slice_group.cc", "HeadFinder"): (514, "wording"),
     ("classifier/timeline.cc", "Reader"): (447, "wording"),
