@@ -213,11 +213,16 @@ std::optional<NetworkCut> FindNetworkCut(const Case& c, const LinkEvidence& link
 void JoinIfOneCut(const Case& c, const LinkEvidence& links, std::vector<Finding>& hosts) {
   if (hosts.size() < 2) return;
   std::set<int> cut;
-  for (const Finding& finding : hosts) cut.insert(HostOf(c, finding));
+  int without_carrier = 0;
+  for (const Finding& finding : hosts) {
+    cut.insert(HostOf(c, finding));
+    if (HasNicWithoutCarrier(c, HostOf(c, finding))) ++without_carrier;
+  }
+  // A switch that fails takes the carrier from all NICs at its ports.
   for (Finding& finding : hosts) {
-    if (HasNicWithoutCarrier(c, HostOf(c, finding))) continue;
+    if (without_carrier == 1 && HasNicWithoutCarrier(c, HostOf(c, finding))) continue;
     finding.removable.clear();
-    finding.removal_reason.clear();
+    finding.removal_reason = "another host is cut off, too: what they share may be at fault";
   }
   if (!IsOneCut(c, links, cut)) return;
   Finding one = hosts.front();

@@ -25,6 +25,9 @@ std::string WhyNot(const Verdict& verdict) {
       if (verdict.detail == Detail::kDcnPartition) {
         return "something between the hosts is cut, no host: watched";
       }
+      if (verdict.detail == Detail::kIciLink) {
+        return "which end of the link is bad is not known: eligible only if one end repeats";
+      }
       return "which end of the link is bad is not known: watched";
     case Cause::kBadTpuChip:
       return "no evidence from outside the job's reach on that chip: eligible only if it repeats";

@@ -232,6 +232,7 @@ Json ReportToJson(const Report& report) {
   json["workers"] = {{"expected", report.workers.size()},
                      {"reported", report.reported},
                      {"missing", Array(report.missing, Named)}};
+  if (!report.lacking.empty()) json["lacking"] = report.lacking;
   PutRun(json, report);
   if (Json explain = ExplainJson(report); !explain.is_null()) json["explain"] = std::move(explain);
   return json;

@@ -115,6 +115,22 @@ TEST(Networking, AHostThatIsReachedIsNotRemoved) {
   EXPECT_FALSE(verdict.removal.eligible);
 }
 
+// A switch that fails takes the carrier from the NICs of all its hosts.
+TEST(Networking, OfTwoHostsWithoutCarrierNoneIsRemoved) {
+  for (const bool both : {false, true}) {
+    Scenario s = CutOff();
+    for (const int slice : {0, 1, 3}) s.FailProbes({2, 2}, {slice, 2});
+    for (const int task : {1, 3}) s.FailProbes({2, 2}, {2, task});
+    for (Nic& nic : s.At(0, 1).nics) nic.up = false;
+    if (both) {
+      for (Nic& nic : s.At(2, 2).nics) nic.up = false;
+    }
+    const Verdict verdict = Classify(s.capture);
+    EXPECT_EQ(verdict.cause, Cause::kNetworkingIssue);
+    EXPECT_EQ(verdict.removal.eligible, !both) << both;
+  }
+}
+
 // A missing host is seen by the others only: it may be behind the same switch.
 TEST(Networking, AHostBesideAMissingOneThatIsCutOffIsNotRemoved) {
   Scenario s = CutOff();

@@ -3,6 +3,7 @@
 #define RAPIDEYE_COORDINATOR_CLI_COMMAND_H_
 
 #include <string>
+#include <vector>
 
 #include "proto/common/flags/command_line.h"
 
@@ -23,6 +24,12 @@ class Command {
 
  protected:
   CLI::App& app() { return app_; }
+  // Adds --format, and --json for --format=json; `help` says what the formats are.
+  void AddFormat(std::string& format, const std::string& help,
+                 const std::vector<std::string>& formats = {"text", "json"}) {
+    program::AddFlag(app_, "format", format, help).Among(formats);
+    program::AddShortcut(app_, "json", format, "json", "the same as --format=json");
+  }
 
  private:
   CLI::App& app_;

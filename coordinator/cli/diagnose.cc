@@ -87,10 +87,10 @@ Diagnose::Diagnose(CLI::App& app)
                        "worker, one file of all with a label before each line, or an export of "
                        "Cloud Logging; plain or gzip; - is standard input")
       .Required();
-  program::AddFlag(this->app(), "format", format_,
-                   "output format; json: one line for each capture, or one for all logs; html: a "
-                   "page, of one capture only")
-      .Among({"text", "json", "html"});
+  AddFormat(format_,
+            "output format; json: one line for each capture, or one for all logs; html: a "
+            "page, of one capture only",
+            {"text", "json", "html"});
   program::AddFlag(
       this->app(), "digest-format", digest_format_,
       "layout of the TPU states in text; grouped: the layout that newer TPU runtimes print")

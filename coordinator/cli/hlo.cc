@@ -317,9 +317,7 @@ HloCommand::HloCommand(CLI::App& app)
       "Text of an HLO module as XLA dumps it, plain or gzip (- is standard input); with a second "
       "one, prints where the two differ; or two directories of dumps to compare")
       .Required();
-  program::AddFlag(this->app(), "format", format_, "output format; json: for scripts")
-      .Among({"text", "json"});
-  program::AddFlag(this->app(), "json", json_, "the same as --format=json");
+  AddFormat(format_, "output format; json: for scripts");
 }
 
 int HloCommand::Run() {

@@ -20,13 +20,12 @@ class HloCommand final : public Command {
   int Run() override;
 
  private:
-  bool AsJson() const { return json_ || format_ == "json"; }
+  bool AsJson() const { return format_ == "json"; }
   int Show() const;
   int Compare() const;
 
   std::vector<std::string> texts_;
   std::string format_ = "text";
-  bool json_ = false;
 };
 
 }  // namespace rapideye::cli

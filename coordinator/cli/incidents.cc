@@ -65,8 +65,7 @@ IncidentsCommand::IncidentsCommand(CLI::App& app)
     : Command(app, "incidents",
               "List the incidents that the coordinator keeps on disk, newest first") {
   coordinator_.AddTo(this->app(), kListTimeout);
-  program::AddFlag(this->app(), "format", format_, "output format; json: one object per line")
-      .Among({"text", "json"});
+  AddFormat(format_, "output format; json: one object per line");
   program::AddFlag(this->app(), "limit", limit_, "number of incidents to list, the newest; 0: all");
   program::AddFlag(this->app(), "cause", cause_, "lists only incidents with this cause or detail")
       .WithoutVariable();  // RAPIDEYE_CAUSE is what a hook is told

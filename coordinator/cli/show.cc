@@ -31,9 +31,8 @@ ShowCommand::ShowCommand(CLI::App& app)
                        "date, or of the part after the dash, is enough; 'latest': the newest")
       .Required();
   coordinator_.AddTo(this->app(), kShowTimeout);
-  program::AddFlag(this->app(), "format", format_,
-                   "output format; capture: the evidence itself, which 'rapideye diagnose' reads")
-      .Among({"text", "json", "html", "capture"});
+  AddFormat(format_, "output format; capture: the evidence itself, which 'rapideye diagnose' reads",
+            {"text", "json", "html", "capture"});
 }
 
 absl::StatusOr<std::string> IncidentNamed(CoordinatorClient& client, const std::string& given) {

@@ -32,8 +32,7 @@ SnapshotCommand::SnapshotCommand(CLI::App& app)
     : Command(app, "snapshot",
               "Collect evidence from all workers now and print its digest, hang or not") {
   coordinator_.AddTo(this->app(), kSnapshotTimeout);
-  program::AddFlag(this->app(), "format", format_, "output format of the digest")
-      .Among({"text", "json", "html"});
+  AddFormat(format_, "output format of the digest", {"text", "json", "html"});
   program::AddFlag(
       this->app(), "capture", capture_,
       "also saves the evidence to this file (.jsonl.gz), which 'rapideye diagnose' reads later");

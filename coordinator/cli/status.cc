@@ -26,8 +26,7 @@ constexpr char kRedraw[] = "\x1b[H\x1b[J";
 StatusCommand::StatusCommand(CLI::App& app)
     : Command(app, "status", "Print the state of the job: progress, slowest and missing workers") {
   coordinator_.AddTo(this->app(), kStatusTimeout);
-  program::AddFlag(this->app(), "format", format_, "output format; json: one object per line")
-      .Among({"text", "json"});
+  AddFormat(format_, "output format; json: one object per line");
   program::AddFlag(this->app(), "watch", watch_, "prints the state every second until interrupted");
   program::AddFlag(
       this->app(), "count", count_,

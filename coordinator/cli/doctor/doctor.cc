@@ -174,8 +174,7 @@ DoctorCommand::DoctorCommand(CLI::App& app)
           "Find what on this host would keep the agent or the coordinator from working, and how "
           "to mend it") {
   coordinator_.AddTo(this->app(), kStatusTimeout);
-  program::AddFlag(this->app(), "format", format_, "output format; json: one object per line")
-      .Among({"text", "json"});
+  AddFormat(format_, "output format; json: one object per line");
   program::AddFlag(this->app(), "state-dir", state_dir_,
                    "state directory of the coordinator, if it is to run on this host");
   program::AddFlag(this->app(), "peer", peers_,

@@ -85,8 +85,7 @@ absl::StatusOr<std::string> Fleet::MachineNamed(const std::string& name) {
 FleetCommand::FleetCommand(CLI::App& fleet, const std::string& name, const std::string& help)
     : Command(fleet, name, help) {
   coordinator::AddFleetDbFlag(app(), fleet_db_, "(must exist)");
-  program::AddFlag(app(), "format", format_, "output format; json: one object per line")
-      .Among({"text", "json"});
+  AddFormat(format_, "output format; json: one object per line");
 }
 
 int FleetCommand::Run() {

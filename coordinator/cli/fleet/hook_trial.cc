@@ -167,8 +167,7 @@ HookTestCommand::HookTestCommand(CLI::App& app)
                    "executable to try, as the coordinator's --hook names it; may be repeated");
   program::AddFlag(this->app(), "hook-timeout", timeout_,
                    "stops a hook that runs longer than this");
-  program::AddFlag(this->app(), "format", format_, "output format; json: one object per run")
-      .Among({"text", "json"});
+  AddFormat(format_, "output format; json: one object per run");
 }
 
 int HookTestCommand::Run() {

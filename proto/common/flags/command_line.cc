@@ -212,6 +212,19 @@ AddedOption AddFlag(CLI::App& app, const std::string& name, T& value, const std:
                           ->envname(EnvironmentName(name)));
 }
 
+AddedOption AddShortcut(CLI::App& app, const std::string& name, std::string& target,
+                        const std::string& value, const std::string& help) {
+  CLI::Option* option =
+      app.add_flag("--" + name, help)->each([&target, name, value](const std::string& text) {
+        bool chosen = false;
+        Binding<bool>::Set(name, {text}, chosen);
+        if (chosen) target = value;
+      });
+  option->default_str("false");
+  option->envname(kNoVariable);
+  return AddedOption(*option);
+}
+
 template <typename T>
 AddedOption AddArgument(CLI::App& app, const std::string& name, T& value, const std::string& help) {
   return AddedOption(*app.add_option(name, value, help));

@@ -63,6 +63,11 @@ class AddedOption {
 template <typename T>
 AddedOption AddFlag(CLI::App& app, const std::string& name, T& value, const std::string& help);
 
+// Adds --name, a switch without a variable that gives the text `value` to `target`, whose own flag
+// has been added before.
+AddedOption AddShortcut(CLI::App& app, const std::string& name, std::string& target,
+                        const std::string& value, const std::string& help);
+
 // An argument without a name on the command line; NAME is shown. T is std::string or, for
 // any number of them, std::vector<std::string>.
 template <typename T>

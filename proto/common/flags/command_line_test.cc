@@ -42,6 +42,7 @@ class CommandLineTest : public testing::Test {
     AddFlag(app, "slice", slice_, "which");
     AddFlag(app, "log", logs_, "files");
     AddFlag(app, "format", format_, "form").Among({"text", "json"});
+    AddShortcut(app, "json", format_, "json", "the same as --format=json");
     CLI::App& command = AddCommand(app, "diagnose", "Looks again.");
     AddFlag(command, "explain", explain_, "say why");
     AddArgument(command, "capture", captures_, "files");
@@ -130,6 +131,14 @@ TEST_F(CommandLineTest, SwitchesTakeTrueAndFalse) {
   EXPECT_TRUE(insecure_);
   EXPECT_EQ(Run({"--insecure=maybe"}), kExitUsage);
   EXPECT_THAT(error_, HasSubstr("--insecure: 'maybe' is not true or false"));
+}
+
+TEST_F(CommandLineTest, AShortcutGivesItsText) {
+  SetVariable("RAPIDEYE_FORMAT", "text");
+  EXPECT_EQ(Run({"--json"}), -1) << error_;
+  EXPECT_EQ(format_, "json");
+  EXPECT_EQ(Run({"--json=false"}), -1) << error_;
+  EXPECT_EQ(format_, "text");
 }
 
 TEST_F(CommandLineTest, AutoMeansEmpty) {
