@@ -107,7 +107,8 @@ void AddRemovalFlags(CLI::App& app, RemovalFlags& flags) {
   using program::AddFlag;
   AddFlag(app, "removal", flags.removal,
           "off: no removal of bad hardware is decided; dry-run: decisions are recorded, no machine "
-          "is touched; enforce: --hook carries them out, needs --fleet-db and --hook")
+          "is touched; enforce: --hook carries them out, needs --fleet-db, --fleet-hosts and "
+          "--hook")
       .Among({"off", "dry-run", "enforce"});
   AddFlag(app, "hook", flags.hooks,
           "executable that gets the digest of each incident and carries removals out "
@@ -158,6 +159,12 @@ absl::Status CheckRemoval(RemovalFlags& flags) {
   if (flags.fleet_db.empty()) {
     return absl::InvalidArgumentError(
         "--removal=enforce: needs a history that all jobs of the fleet share: give --fleet-db");
+  }
+  if (!flags.policy.fleet_hosts.has_value()) {
+    return absl::InvalidArgumentError(
+        "--removal=enforce: needs the number of the fleet's hosts, of which a budget is a share: "
+        "give "
+        "--fleet-hosts; what jobs say of it is not believed");
   }
   if (flags.hooks.empty()) {
     return absl::InvalidArgumentError(

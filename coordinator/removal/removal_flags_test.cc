@@ -14,6 +14,7 @@ RemovalFlags Enforced() {
   RemovalFlags flags;
   flags.removal = "enforce";
   flags.fleet_db = "sqlite:fleet.db";
+  flags.policy.fleet_hosts = 4096;
   flags.hooks = {"/bin/true"};
   return flags;
 }
@@ -30,12 +31,15 @@ TEST(RemovalFlagsTest, TheDefaultIsADryRun) {
   EXPECT_EQ(flags.policy.mode, RemovalMode::kDryRun);
 }
 
-TEST(RemovalFlagsTest, EnforcedNeedsAHistoryAndAHook) {
+TEST(RemovalFlagsTest, EnforcedNeedsAHistoryTheFleetsSizeAndAHook) {
   RemovalFlags flags = Enforced();
   ASSERT_TRUE(CheckRemoval(flags).ok());
   EXPECT_EQ(flags.policy.mode, RemovalMode::kEnforce);
   flags.fleet_db = "";
   EXPECT_THAT(ProblemOf(flags), HasSubstr("give --fleet-db"));
+  flags = Enforced();
+  flags.policy.fleet_hosts.reset();
+  EXPECT_THAT(ProblemOf(flags), HasSubstr("give --fleet-hosts"));
   flags = Enforced();
   flags.hooks.clear();
   EXPECT_THAT(ProblemOf(flags), HasSubstr("needs a --hook"));

@@ -95,7 +95,7 @@ class RemovalTest : public EndToEndTest {
   }
 
   static std::vector<std::string> Enforce(const std::string& history, const RecordingHook& hook) {
-    return {"--removal=enforce", absl::StrCat("--fleet-db=", history),
+    return {"--removal=enforce", "--fleet-hosts=4", absl::StrCat("--fleet-db=", history),
             absl::StrCat("--hook=", hook.path())};
   }
 

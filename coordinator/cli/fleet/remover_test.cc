@@ -110,7 +110,7 @@ class RemoverTest : public ::testing::TestWithParam<const char*> {
     return more;
   }
   std::vector<std::string> Enforcing(const std::string& hook) const {
-    return Arguments({"--removal=enforce", "--hook=" + hook});
+    return Arguments({"--removal=enforce", "--fleet-hosts=4096", "--hook=" + hook});
   }
   // Runs the remover for the tasks that are due.
   Result Once(std::vector<std::string> arguments) const {
