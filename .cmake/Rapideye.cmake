@@ -12,6 +12,9 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
   if(RAPIDEYE_HAS_CONTROL_FLOW_PROTECTION)  # x86
     add_compile_options(-fcf-protection)
   endif()
+  # The same bytes wherever the clone lies: what debug information says of folders goes into
+  # the build's id, which is kept when the rest of it is stripped.
+  add_compile_options("-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.")
 endif()
 
 add_library(rapideye_flags INTERFACE)
