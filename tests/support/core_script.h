@@ -39,17 +39,7 @@ class CoreScript {
         core_(settings),
         now_(now) {}
 
-  static AgentSettings Settings(absl::Duration poll_interval, uint64_t seed, bool watches_host) {
-    AgentSettings settings;
-    settings.hello.job = "job";
-    settings.hello.worker = {1, 2};
-    settings.hello.host = "host-1-2";
-    settings.hello.agent_incarnation = 0xabc;
-    settings.hello.poll_interval = poll_interval;
-    settings.seed = seed;
-    settings.watches_host = watches_host;
-    return settings;
-  }
+  static AgentSettings Settings(absl::Duration poll_interval, uint64_t seed, bool watches_host);
 
   // Answer of the runtime from now on; with HLO if asked for it.
   RuntimeReading reading = Serving({Idle(0)});
@@ -65,18 +55,7 @@ class CoreScript {
   void Step(const Event& event) { CarryOut(core_.Step(event, Now())); }
 
   // Lets time pass and wakes the core whenever it asks for that.
-  void Pass(absl::Duration time) {
-    const absl::Duration end = now_ + time;
-    while (core_.NextWake() <= end) {
-      if (core_.NextWake() <= now_) {
-        stuck = true;  // it would be woken for ever
-        return;
-      }
-      now_ = core_.NextWake();
-      Step(Wake{});
-    }
-    now_ = end;
-  }
+  void Pass(absl::Duration time);
 
   bool poll_waits() const { return waiting_.has_value(); }
   bool host_poll_waits() const { return waiting_host_ != 0; }
@@ -134,30 +113,7 @@ class CoreScript {
   int launch = 100;  // for a test that counts launches
 
  private:
-  void CarryOut(const Effects& effects) {
-    for (const Effect& effect : effects) {
-      if (observer_) observer_(now_, effect);
-      if (const auto* poll = std::get_if<Poll>(&effect)) {
-        polls.push_back({now_, *poll});
-        waiting_ = *poll;
-        waiting_host_ = poll->poll;
-        waiting_for_stacks_ |= poll->look.stacks != StackLook::kNone;
-      } else if (const auto* connect = std::get_if<Connect>(&effect)) {
-        stream = connect->stream;
-        ++connects;
-      } else if (const auto* send = std::get_if<Send>(&effect)) {
-        sent.push_back(send->message);
-      } else if (std::holds_alternative<Close>(effect)) {
-        ++closes;
-      } else if (const auto* keep = std::get_if<Keep>(&effect)) {
-        kept.push_back(keep->state);
-      } else if (const auto* log = std::get_if<Log>(&effect)) {
-        logs.push_back(*log);
-      }
-    }
-    if (watches_host_ && host_answers && waiting_host_ != 0) AnswerHost();
-    if (runtime_answers && waiting_.has_value()) AnswerPoll();
-  }
+  void CarryOut(const Effects& effects);
 
   const bool watches_host_;
   const Observer observer_;
@@ -167,6 +123,57 @@ class CoreScript {
   absl::Duration now_;
   std::optional<Poll> waiting_;
 };
+
+inline AgentSettings CoreScript::Settings(absl::Duration poll_interval, uint64_t seed,
+                                          bool watches_host) {
+  AgentSettings settings;
+  settings.hello.job = "job";
+  settings.hello.worker = {1, 2};
+  settings.hello.host = "host-1-2";
+  settings.hello.agent_incarnation = 0xabc;
+  settings.hello.poll_interval = poll_interval;
+  settings.seed = seed;
+  settings.watches_host = watches_host;
+  return settings;
+}
+
+inline void CoreScript::Pass(absl::Duration time) {
+  const absl::Duration end = now_ + time;
+  while (core_.NextWake() <= end) {
+    if (core_.NextWake() <= now_) {
+      stuck = true;  // it would be woken for ever
+      return;
+    }
+    now_ = core_.NextWake();
+    Step(Wake{});
+  }
+  now_ = end;
+}
+
+inline void CoreScript::CarryOut(const Effects& effects) {
+  for (const Effect& effect : effects) {
+    if (observer_) observer_(now_, effect);
+    if (const auto* poll = std::get_if<Poll>(&effect)) {
+      polls.push_back({now_, *poll});
+      waiting_ = *poll;
+      waiting_host_ = poll->poll;
+      waiting_for_stacks_ |= poll->look.stacks != StackLook::kNone;
+    } else if (const auto* connect = std::get_if<Connect>(&effect)) {
+      stream = connect->stream;
+      ++connects;
+    } else if (const auto* send = std::get_if<Send>(&effect)) {
+      sent.push_back(send->message);
+    } else if (std::holds_alternative<Close>(effect)) {
+      ++closes;
+    } else if (const auto* keep = std::get_if<Keep>(&effect)) {
+      kept.push_back(keep->state);
+    } else if (const auto* log = std::get_if<Log>(&effect)) {
+      logs.push_back(*log);
+    }
+  }
+  if (watches_host_ && host_answers && waiting_host_ != 0) AnswerHost();
+  if (runtime_answers && waiting_.has_value()) AnswerPoll();
+}
 
 }  // namespace rapideye::agent
 
