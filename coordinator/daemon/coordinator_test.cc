@@ -7,10 +7,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "coordinator/core/limits.h"
-#include "coordinator/fleet/database.h"
-#include "coordinator/removal/journal.h"
+#include "coordinator/removal/worker/removal_record.h"
 #include "proto/transport/channel_options.h"
 #include "tests/support/coordinator_fixture.h"
 #include "tests/support/http_client.h"
@@ -168,8 +168,10 @@ TEST_F(CoordinatorWithAHook, EndsAlthoughTheHookWillNotAndHasItRunAgain) {
   std::ifstream(hook_directory_ + "/hook.says") >> says;
   EXPECT_EQ(says, "runs");
   coordinator.Destroy();
-  const auto journal = OpenDatabase("sqlite:" + coordinator.state_dir() + "/journal.db").value();
-  const auto tasks = Journal(*journal, "", {}).TasksOf(coordinator.Digest().first).value();
+  std::ifstream file(coordinator.state_dir() + "/incidents/" + coordinator.Digest().first +
+                     "/hooks.json");
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::vector<Task> tasks = ParseRemovalRecord(text)->hooks;
   ASSERT_EQ(tasks.size(), 1U);
   EXPECT_EQ(tasks[0].state, "due");
   EXPECT_EQ(tasks[0].attempts, 1);

@@ -1,100 +1,102 @@
 #include "coordinator/fleet/publisher.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
-#include "absl/base/thread_annotations.h"
-#include "coordinator/fleet/database.h"
 #include "coordinator/fleet/history.h"
 #include "coordinator/fleet/records/fleet_clock.h"
 #include "coordinator/fleet/schema.h"
-#include "coordinator/fleet/spool.h"
-#include "proto/common/backoff/backoff.h"
 #include "proto/common/clock/clock.h"
-#include "proto/common/sync/mutex.h"
 
 namespace rapideye::coordinator {
 namespace {
 
-// Opens and migrates a database at its first use.
-absl::StatusOr<Database*> Ready(std::unique_ptr<Database>& database, const std::string& url) {
-  if (database != nullptr) return database.get();
-  auto opened = OpenDatabase(url);
-  if (!opened.ok()) return opened.status();
-  if (absl::Status status = Migrate(**opened, FleetMigrations()); !status.ok()) return status;
-  database = *std::move(opened);
-  return database.get();
+// Errors of a history that will be back; until then, every other incident would fail as well.
+bool Passes(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) || absl::IsAborted(status);
 }
 
 }  // namespace
 
-struct Publisher::State {
-  explicit State(Settings given) : settings(std::move(given)) {}
+Publisher::Publisher(Settings settings)
+    : settings_(std::move(settings)), backoff_(settings_.first_retry, settings_.longest_retry) {}
 
-  const Settings settings;
-  mutable Mutex mutex;
-  Report report ABSL_GUARDED_BY(mutex);
-
-  // Only the thread uses these.
-  std::unique_ptr<Database> spool;
-  std::unique_ptr<Database> history;
-  absl::Status before;  // of the turn before
-  Backoff backoff{settings.first_retry, settings.longest_retry};
-  absl::Duration not_before = -absl::InfiniteDuration();
-
-  absl::Duration Turn(bool last);
-  // Called without the lock: databases take their time.
-  Spool::Forwarded Forward();
-};
-
-Spool::Forwarded Publisher::State::Forward() {
-  const absl::StatusOr<Database*> local = Ready(spool, settings.spool_url);
-  if (!local.ok()) return {0, local.status()};
-  Spool waiting(**local);
-  const absl::StatusOr<Database*> fleet = Ready(history, settings.history_url);
-  if (!fleet.ok()) return {0, fleet.status()};
-  History target(**fleet);
-  const absl::StatusOr<absl::Time> wall = (*fleet)->WallClock();
-  if (!wall.ok()) return {0, wall.status()};
-  const absl::StatusOr<absl::Time> newest = target.Newest(*wall + kLargestClockError);
-  if (!newest.ok()) return {0, newest.status()};
-  const absl::Duration monotonic = MonotonicTime();
-  return waiting.ForwardTo(target, FleetClock(*wall, *newest, monotonic).At(monotonic));
+void Publisher::Add(IncidentRecord incident) {
+  if (Waits(incident.id)) return;
+  incident.digest.clear();
+  waiting_.push_back(std::move(incident));
 }
 
-absl::Duration Publisher::State::Turn(bool last) {
+bool Publisher::Waits(const std::string& incident) const {
+  return std::any_of(waiting_.begin(), waiting_.end(),
+                     [&](const IncidentRecord& waiting) { return waiting.id == incident; });
+}
+
+absl::Status Publisher::Open() {
+  if (history_ != nullptr) return absl::OkStatus();
+  auto opened = OpenDatabase(settings_.history_url);
+  if (!opened.ok()) return opened.status();
+  if (absl::Status status = Migrate(**opened, FleetMigrations()); !status.ok()) return status;
+  history_ = *std::move(opened);
+  return absl::OkStatus();
+}
+
+absl::Status Publisher::Deliver(std::vector<std::string>& delivered) {
+  if (absl::Status status = Open(); !status.ok()) return status;
+  History history(*history_);
+  const absl::StatusOr<absl::Time> wall = history_->WallClock();
+  if (!wall.ok()) return wall.status();
+  const absl::StatusOr<absl::Time> newest = history.Newest(*wall + kLargestClockError);
+  if (!newest.ok()) return newest.status();
+  const absl::Duration monotonic = MonotonicTime();
+  const absl::Time now = FleetClock(*wall, *newest, monotonic).At(monotonic);
+  absl::Status problem;
+  std::deque<IncidentRecord> refused;
+  while (!waiting_.empty()) {
+    IncidentRecord incident = waiting_.front();
+    if (settings_.digest) incident.digest = settings_.digest(incident.id);
+    const absl::Status status = history.Record(incident, now);
+    if (Passes(status)) {
+      problem = status;
+      break;
+    }
+    if (status.ok()) {
+      delivered.push_back(incident.id);
+    } else {
+      problem = status;
+      refused.push_back(std::move(waiting_.front()));
+    }
+    waiting_.pop_front();
+  }
+  waiting_.insert(waiting_.end(), std::make_move_iterator(refused.begin()),
+                  std::make_move_iterator(refused.end()));
+  return problem;
+}
+
+std::vector<std::string> Publisher::Turn(bool last) {
+  std::vector<std::string> delivered;
+  if (waiting_.empty() && (last || (opened_ && problem_.ok()))) return delivered;
   // A history that was down a moment ago does not delay the end of the process, and is not asked
   // again early because another incident came.
-  if (last ? !before.ok() : MonotonicTime() < not_before) return not_before;
-  const Spool::Forwarded turn = Forward();
-  if (turn.delivered > 0 && settings.delivered) settings.delivered();
-  if (turn.problem.code() != before.code() && settings.changed) settings.changed(turn.problem);
-  before = turn.problem;
-  {
-    const MutexLock lock(mutex);
-    report.delivered += turn.delivered;
-    report.problem = turn.problem;
-    if (!turn.problem.ok()) ++report.failures;
+  if (last ? !problem_.ok() : MonotonicTime() < not_before_) return delivered;
+  opened_ = true;
+  const absl::Status problem = Deliver(delivered);
+  if (problem.code() != problem_.code() && settings_.changed) settings_.changed(problem);
+  problem_ = problem;
+  if (problem.ok()) {
+    backoff_.Reset();
+    not_before_ = -absl::InfiniteDuration();
+  } else {
+    ++failures_;
+    not_before_ = MonotonicTime() + backoff_.Next();
   }
-  if (turn.problem.ok()) {
-    backoff.Reset();
-    not_before = -absl::InfiniteDuration();
-    return absl::InfiniteDuration();
-  }
-  not_before = MonotonicTime() + backoff.Next();
-  return not_before;
+  return delivered;
 }
 
-Publisher::Publisher(Settings settings)
-    : state_(std::make_unique<State>(std::move(settings))),
-      worker_([state = state_.get()](bool last) { return state->Turn(last); }) {}
-
-Publisher::~Publisher() { worker_.Stop(); }
-
-void Publisher::Wake() { worker_.Wake(); }
-
-Publisher::Report Publisher::GetReport() const {
-  const MutexLock lock(state_->mutex);
-  return state_->report;
+absl::Duration Publisher::UntilNext() const {
+  if (waiting_.empty() && problem_.ok()) return absl::InfiniteDuration();
+  return std::max(not_before_ - MonotonicTime(), absl::ZeroDuration());
 }
 
 }  // namespace rapideye::coordinator

@@ -69,6 +69,14 @@ absl::StatusOr<std::vector<Task>> ReadTasks(absl::StatusOr<std::vector<Row>> row
 
 }  // namespace
 
+Task AfterRun(Task task, const HookResult& result, absl::Time now) {
+  task.state = result.ok ? "done" : task.attempts >= kMaxHookAttempts ? "failed" : "due";
+  task.not_before = now + RetryAfter(task.attempts);
+  task.outcome = Bounded(result.outcome);
+  task.output = Bounded(result.output);
+  return task;
+}
+
 absl::Status Journal::Add(const Task& task, absl::Time now) {
   return database_
       .Run(
@@ -105,25 +113,15 @@ absl::StatusOr<std::optional<Task>> Journal::Claim(absl::Time now, absl::Duratio
   return ReadTask(rows->front());
 }
 
-absl::Status Journal::Release(const std::string& incident, absl::Time now) {
-  return database_
-      .Run(
-          "UPDATE fleet_tasks SET not_before_ms = $2 WHERE incident = $1 AND state = 'due' "
-          "AND attempts = 0 AND not_before_ms > $2",
-          {incident, ToValue(now)})
-      .status();
-}
-
 absl::Status Journal::Finish(const Task& task, const HookResult& result, absl::Time now) {
-  const bool last = result.ok || task.attempts >= kMaxHookAttempts;
-  const std::string state = result.ok ? "done" : last ? "failed" : "due";
+  const Task after = AfterRun(task, result, now);
   // The number of the attempt distinguishes two claims of the same holder.
   auto rows = database_.Run(
       "UPDATE fleet_tasks SET state = $4, not_before_ms = $5, finished_ms = $6, outcome = $7, "
       "output = $8, holder = '', lease_ms = 0 "
       "WHERE task = $1 AND state = 'acting' AND holder = $2 AND attempts = $3 RETURNING task",
-      {KeyOf(task), holder_, task.attempts, state, ToValue(now + RetryAfter(task.attempts)),
-       ToValue(last ? now : absl::UnixEpoch()), Bounded(result.outcome), Bounded(result.output)});
+      {KeyOf(task), holder_, task.attempts, after.state, ToValue(after.not_before),
+       ToValue(after.state == "due" ? absl::UnixEpoch() : now), after.outcome, after.output});
   if (!rows.ok()) return rows.status();
   if (rows->empty()) {
     return absl::NotFoundError(absl::StrCat("hook ", task.hook, " for ", task.subject,
@@ -176,16 +174,6 @@ absl::StatusOr<std::vector<Task>> Journal::TasksOf(const std::string& incident) 
                                               " FROM fleet_tasks WHERE incident = $1 "
                                               "ORDER BY created_ms, ordinal, task"),
                                  {incident}));
-}
-
-absl::StatusOr<std::vector<std::string>> Journal::Waiting() {
-  auto rows = database_.Run(
-      "SELECT DISTINCT incident FROM fleet_tasks WHERE state = 'due' AND attempts = 0 "
-      "ORDER BY incident");
-  if (!rows.ok()) return rows.status();
-  std::vector<std::string> incidents;
-  for (const Row& row : *rows) incidents.push_back(row.Text(0));
-  return incidents;
 }
 
 absl::StatusOr<absl::Time> Journal::NextDue(absl::Time now) {

@@ -43,6 +43,9 @@ struct Task {
   std::string output;
 };
 
+// The task after a run of its hook: done, or due again after a pause, or failed for good.
+Task AfterRun(Task task, const HookResult& result, absl::Time now);
+
 // A gateway to the table of tasks in a database that was migrated (schema.h). `now` is
 // the history's time. Calls marked "under the lock" change several rows or take turns: the
 // caller holds the lock (WithLock). Not thread-safe.
@@ -60,9 +63,6 @@ class Journal {
   // until `lease` is over; nullopt if there is none.
   absl::StatusOr<std::optional<Task>> Claim(absl::Time now, absl::Duration lease);
 
-  // Under the lock: tasks of an incident that wait for their first attempt may begin now.
-  absl::Status Release(const std::string& incident, absl::Time now);
-
   // Ends a claimed task that is not to be run after all: it expires, and `why` is its outcome.
   absl::Status Abandon(const Task& task, const std::string& why, absl::Time now);
 
@@ -79,8 +79,6 @@ class Journal {
   absl::Status Resume();
 
   absl::StatusOr<std::vector<Task>> TasksOf(const std::string& incident);
-  // Incidents of which a task waits for its first attempt.
-  absl::StatusOr<std::vector<std::string>> Waiting();
   // The time when the next attempt of its hooks may begin, for tasks that wait for their time
   // only; InfiniteFuture: no task does.
   absl::StatusOr<absl::Time> NextDue(absl::Time now);

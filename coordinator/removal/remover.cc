@@ -168,15 +168,14 @@ absl::StatusOr<HookCall> Remover::CallFor(const Task& task) {
 
 absl::Status Remover::WriteDown() {
   if (!ran_.has_value()) return absl::OkStatus();
-  const absl::Status status = journal_.Finish(ran_->task, ran_->result, settings_.now());
+  const absl::Time now = settings_.now();
+  const absl::Status status = journal_.Finish(ran_->task, ran_->result, now);
   // Another remover holds the task by now, and its result is the one that counts.
   const bool lost = absl::IsNotFound(status);
   if (!status.ok() && !lost) return status;
-  auto [task, result] = *std::exchange(ran_, std::nullopt);
+  const Ran ran = *std::exchange(ran_, std::nullopt);
   if (lost) return absl::OkStatus();
-  task.outcome = result.outcome;
-  task.output = result.output;
-  task.state = result.ok ? "done" : task.attempts >= kMaxHookAttempts ? "failed" : "due";
+  Task task = AfterRun(ran.task, ran.result, now);
   (task.state == "due" ? report_.retried : report_.ended).push_back(std::move(task));
   return absl::OkStatus();
 }

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "coordinator/core/limits.h"
 #include "coordinator/store/incident_files.h"
 
 namespace rapideye::coordinator {
@@ -21,8 +22,7 @@ constexpr char kVersionName[] = "/version";
 // A version file is a number; a longer file is not the store's own.
 constexpr size_t kMaxVersionBytes = 32;
 // Files about an incident as a whole, whichever its digest is.
-constexpr const char* kNotes[] = {kEndedFile, kAcknowledgedFile};
-constexpr size_t kMaxNoteBytes = 16 << 10;
+constexpr const char* kNotes[] = {kEndedFile, kAcknowledgedFile, kHooksFile};
 
 }  // namespace
 
@@ -134,7 +134,7 @@ absl::Status IncidentStore::Replace(const std::string& id, const std::vector<Inc
   const std::string temporary = PathOf(absl::StrCat(kReplacingPrefix, id));
   std::vector<IncidentFile> all = files;
   for (const char* name : kNotes) {
-    auto note = disk_.ReadFile(absl::StrCat(PathOf(id), "/", name), kMaxNoteBytes);
+    auto note = disk_.ReadFile(absl::StrCat(PathOf(id), "/", name), kMaxIncidentBytes);
     if (note.ok()) all.push_back({name, *std::move(note)});
   }
   if (absl::Status status = WriteDirectory(temporary, all); !status.ok()) return status;

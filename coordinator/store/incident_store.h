@@ -13,8 +13,8 @@
 //
 // A state directory without a version file is older than versions: its layout is the
 // same, and it gets the file. What happens later to an incident as a whole stands in small files
-// of its own beside the digest (Annotate), and stays when a later digest comes. A directory of a
-// newer version is not touched.
+// of its own beside the digest (Annotate; hooks.json), and stays when a later digest comes. A
+// directory of a newer version is not touched.
 #ifndef RAPIDEYE_COORDINATOR_STORE_INCIDENT_STORE_H_
 #define RAPIDEYE_COORDINATOR_STORE_INCIDENT_STORE_H_
 
@@ -61,7 +61,9 @@ class IncidentStore {
   std::string PathOf(const std::string& id) const;
   // Writes one incident. OK if an incident of that id is already there.
   absl::Status Write(const std::string& id, const std::vector<IncidentFile>& files);
-  // Writes these files in the place of all files of the incident, or calls Write if it has none.
+  // Writes these files in the place of all files of the incident but what happened to it as a
+  // whole, or calls Write if it has none. What another thread writes meanwhile may be lost: it
+  // writes its file again once it has seen the later digest.
   absl::Status Replace(const std::string& id, const std::vector<IncidentFile>& files);
 
   // Writes one more file beside those of an incident, in the place of an older file of that name.

@@ -161,8 +161,8 @@ TEST_F(IncidentStoreTest, ALaterDigestTakesThePlaceOfAnEarlierOne) {
     ASSERT_TRUE(store.Write("one", {{"digest.json", "old"}, {"hooks.json", "{}"}}).ok());
     ASSERT_TRUE(store.Replace("one", kFiles).ok());
     EXPECT_EQ(Read(store.PathOf("one") + "/digest.json"), "{}\n");
-    // No file of the old incident is left: its hooks are not those of the new.
-    EXPECT_FALSE(fs::exists(store.PathOf("one") + "/hooks.json"));
+    // The hooks that ran for the old digest stay on record.
+    EXPECT_EQ(Read(store.PathOf("one") + "/hooks.json"), "{}");
     EXPECT_THAT(Incidents(), ElementsAre("one"));
     // An incident that was never written is written.
     ASSERT_TRUE(store.Replace("two", kFiles).ok());
@@ -179,7 +179,8 @@ TEST_F(IncidentStoreTest, CrashBetweenAnyTwoStepsLeavesTheOldDigestOrTheNew) {
       for (const bool torn : {false, true}) {
         fs::remove_all(root_);
         fs::create_directory(root_);
-        const std::vector<IncidentFile> old = {{"digest.json", "old"}, {"capture.jsonl.gz", "old"}};
+        const std::vector<IncidentFile> old = {
+            {"digest.json", "old"}, {"capture.jsonl.gz", "old"}, {"hooks.json", "ran"}};
         ASSERT_TRUE(IncidentStore(root_, RealDisk()).Write("one", old).ok());
         DyingDisk disk(steps, torn, exchanges);
         const absl::Status status = IncidentStore(root_, disk).Replace("one", kFiles);
@@ -191,6 +192,7 @@ TEST_F(IncidentStoreTest, CrashBetweenAnyTwoStepsLeavesTheOldDigestOrTheNew) {
         ASSERT_TRUE(leftovers.ok()) << leftovers.status();
         EXPECT_THAT(leftovers->half_written, IsEmpty()) << "the incident is there";
         EXPECT_THAT(Incidents(), ElementsAre("one")) << steps;
+        EXPECT_EQ(Read(store.PathOf("one") + "/hooks.json"), "ran") << steps;
         const std::string json = Read(store.PathOf("one") + "/digest.json");
         const std::string capture = Read(store.PathOf("one") + "/capture.jsonl.gz");
         if (json == "old") {

@@ -10,6 +10,7 @@ databases as SQL. What asking about it printed then is in state/answers.txt.
 """
 
 import gzip
+import json
 import os
 import re
 import shutil
@@ -162,11 +163,12 @@ class StateTest(unittest.TestCase):
         self.assertEqual(dump(self.database("fleet"), without=("digest",)), self.history)
 
     def tasks(self, incident):
-        database = sqlite3.connect(self.database("journal"))
-        rows = database.execute("SELECT hook, state, attempts, outcome, output FROM fleet_tasks "
-                                "WHERE incident = ? ORDER BY ordinal", (incident,)).fetchall()
-        database.close()
-        return [(os.path.basename(hook), *others) for hook, *others in rows]
+        # The journal has been taken over: the incident's directory says what became of its hooks.
+        self.assertFalse(os.path.exists(self.database("journal")))
+        self.assertTrue(os.path.exists(self.database("journal") + ".taken-over"))
+        return [(os.path.basename(hook["hook"]), *(hook[key] for key in (
+            "state", "attempts", "outcome", "output"))) for hook in
+            json.loads(self.hooks_json(incident))["hooks"]]
 
     def hooks_json(self, incident):
         text = read(os.path.join(self.state, "incidents", incident, "hooks.json")).decode()
@@ -235,6 +237,26 @@ class StateTest(unittest.TestCase):
         self.assertEqual([task[:3] for task in self.tasks(INTERRUPTED)],
                          [("upload", "done", 2), ("webhook", "done", 1)])
         self.assertNotEqual(self.hooks_json(INTERRUPTED), self.written_by_0_1(INTERRUPTED))
+
+    def test_a_takeover_survives_that_the_coordinator_is_killed(self):
+        killed = os.path.join(self.folder, "killed")
+        with open(self.hooks[0], "r+", encoding="utf-8") as file:
+            once = f"[ -e {killed} ] || {{ >{killed}; kill -9 $PPID; exit; }}"
+            script = file.read().replace("\n", f"\n{once}\n", 1)
+            file.seek(0)
+            file.write(script)
+        self.start(age_s=60)
+        self.assertEqual(self.coordinator.process.wait(timeout=60), -signal.SIGKILL)
+        self.coordinator.process.stderr.close()
+        self.assertEqual(self.hook_runs(), [])
+        self.coordinator = Coordinator(BIN, self.folder, self.state, self.hooks)
+        self.addCleanup(self.coordinator.process.kill)
+        self.coordinator.line(rf"hook \S+/webhook .*{INTERRUPTED}")
+        self.stop()
+        self.assertEqual(self.hook_runs(), [f"upload {INTERRUPTED}", f"webhook {INTERRUPTED}"])
+        self.assertEqual(self.hooks_json(DONE), self.written_by_0_1(DONE))
+        self.assertEqual([task[:3] for task in self.tasks(INTERRUPTED)],
+                         [("upload", "done", 3), ("webhook", "done", 1)])
 
     def written_by_0_1(self, incident):
         return read(os.path.join(STATE, "incidents", incident, "hooks.json")).decode()

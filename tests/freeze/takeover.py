@@ -43,7 +43,10 @@ def fleet_answers(state, programs):
 
 
 def databases(state):
-    return {name: dump(os.path.join(state, f"{name}.db")) for name in ("fleet", "journal")}
+    journal = os.path.join(state, "journal.db")
+    if not os.path.exists(journal):
+        journal += ".taken-over"  # by the new coordinator, which has no use for it any more
+    return {"fleet": dump(os.path.join(state, "fleet.db")), "journal": dump(journal)}
 
 
 def unfinished(state):

@@ -43,7 +43,6 @@ LONGER = {
 # Classes whose members stand in several .cc, by folder and name.
 CUT_APART = {
     ("coordinator/fleet", "History"): "removal",
-    ("coordinator/removal/worker", "RemovalWorker"): "removal",
     ("tests/testbed/launcher", "Job"): "models",
 }
 

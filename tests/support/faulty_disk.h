@@ -19,6 +19,17 @@ class FaultyDisk final : public Disk {
     const std::lock_guard lock(mutex_);
     refusal_ = std::move(why);
   }
+  // So many changes succeed, then every one fails, as if the process had died.
+  void RefuseAfter(int changes, absl::Status why) {
+    const std::lock_guard lock(mutex_);
+    left_ = changes;
+    later_ = std::move(why);
+  }
+  // True once a change failed for that reason.
+  bool Refused() {
+    const std::lock_guard lock(mutex_);
+    return left_ < 0;
+  }
   // Every change waits from now on, until Release.
   void Hang() {
     const std::lock_guard lock(mutex_);
@@ -86,12 +97,15 @@ class FaultyDisk final : public Disk {
     changed_.wait(lock, [this] { return !hanging_; });
     --waiting_;
     changed_.notify_all();
+    if (!later_.ok() && left_-- <= 0) return later_;
     return refusal_;
   }
 
   std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
   absl::Status refusal_;
+  absl::Status later_;  // once `left_` changes are done
+  int left_ = 0;
   bool hanging_ = false;
   int waiting_ = 0;
 };

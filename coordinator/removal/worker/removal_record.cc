@@ -2,15 +2,114 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "coordinator/removal/hooks/incident_event.h"
-#include "coordinator/store/incident_files.h"
 
 namespace rapideye::coordinator {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr char kRevision[] = "revision";
+constexpr char kPublished[] = "published";
+// Far more digests than an incident may have: it is looked at 24 times at most.
+constexpr int64_t kMaxRevision = 1000;
+constexpr char kTime[] = "%Y-%m-%dT%H:%M:%E3SZ";
+
+std::string Rendered(absl::Time time) { return absl::FormatTime(kTime, time, absl::UTCTimeZone()); }
+
+Json Rendered(const Task& task, bool own) {
+  Json hook = {{"hook", task.hook}};
+  if (!own) hook["machine"] = task.subject;
+  const IncidentEvent incident = EventOf(task.incident);
+  hook["event"] = incident.name();
+  if (incident.revision > 1) hook["revision"] = incident.revision;
+  hook["state"] = task.state;
+  hook["attempts"] = task.attempts;
+  hook["outcome"] = task.outcome;
+  hook["output"] = task.output;
+  if (own && IsUnfinished(task)) {
+    hook["notBefore"] = Rendered(task.not_before);
+    hook["expires"] = Rendered(task.expires);
+  }
+  return hook;
+}
+
+bool IsPossible(const Task& task) {
+  return task.attempts >= 0 &&
+         (task.state == "due" || task.state == "acting" || !IsUnfinished(task));
+}
+
+bool IsPossible(const RemovalRecord& record) {
+  const auto possible = [](const Task& task) { return IsPossible(task); };
+  return record.revision >= 0 && record.revision <= kMaxRevision &&
+         std::all_of(record.hooks.begin(), record.hooks.end(), possible) &&
+         std::all_of(record.removals.begin(), record.removals.end(), possible);
+}
+
+absl::Time ReadTime(const Json& json, const char* key) {
+  absl::Time time;
+  std::string error;
+  // Version 0.1 wrote no times: the hook is too late.
+  const bool read =
+      absl::ParseTime(absl::RFC3339_full, json.value(key, std::string()), &time, &error);
+  if (!read) return absl::UnixEpoch();
+  return time;
+}
+
+Task ReadTask(const std::string& id, const Json& json) {
+  Task task;
+  task.subject = json.value("machine", std::string());
+  task.hook = json.at("hook").get<std::string>();
+  task.state = json.at("state").get<std::string>();
+  task.attempts = json.at("attempts").get<int64_t>();
+  task.outcome = json.at("outcome").get<std::string>();
+  task.output = json.at("output").get<std::string>();
+  task.not_before = ReadTime(json, "notBefore");
+  task.expires = ReadTime(json, "expires");
+  const std::string key = IncidentKey(id, json.value(kRevision, int64_t{1}));
+  task.incident = json.value("event", std::string()) == "recovered" ? EndKey(key) : key;
+  return task;
+}
+
+RemovalRecord Read(const Json& json) {
+  RemovalRecord record;
+  record.incident = json.at("incident").get<std::string>();
+  record.mode = RemovalModeNamed(json.at("mode").get<std::string>()).value_or(RemovalMode::kDryRun);
+  for (const Json& one : json.at("decisions")) {
+    record.decisions.push_back({.machine = one.at("machine").get<std::string>(),
+                                .host = one.at("host").get<std::string>(),
+                                .action = one.at("action").get<std::string>(),
+                                .rule = one.at("rule").get<std::string>(),
+                                .reason = one.at("reason").get<std::string>()});
+  }
+  for (const Json& one : json.at("hooks")) {
+    Task task = ReadTask(record.incident, one);
+    record.revision = std::max(record.revision, EventOf(task.incident).revision);
+    (task.subject.empty() ? record.hooks : record.removals).push_back(std::move(task));
+  }
+  record.is_copy = !json.contains(kPublished);
+  if (record.is_copy) {
+    record.revision = std::max<int64_t>(record.revision, 1);
+    record.published = record.revision;
+  } else {
+    record.revision = json.at(kRevision).get<int64_t>();
+    record.published = json.at(kPublished).get<int64_t>();
+  }
+  return record;
+}
+
+}  // namespace
+
+bool IsUnfinished(const Task& task) {
+  return task.state != "done" && task.state != "failed" && task.state != "expired";
+}
 
 std::string RenderRemovalRecord(const RemovalRecord& record) {
-  nlohmann::ordered_json decisions = nlohmann::ordered_json::array();
+  Json decisions = Json::array();
   for (const MachineDecision& decision : record.decisions) {
     decisions.push_back({{"host", decision.host},
                          {"machine", decision.machine},
@@ -18,45 +117,39 @@ std::string RenderRemovalRecord(const RemovalRecord& record) {
                          {"rule", decision.rule},
                          {"reason", decision.reason}});
   }
-  nlohmann::ordered_json hooks = nlohmann::ordered_json::array();
-  for (const Task& task : record.hooks) {
-    nlohmann::ordered_json hook = {{"hook", task.hook}};
-    if (!task.subject.empty()) hook["machine"] = task.subject;
-    const IncidentEvent incident = EventOf(task.incident);
-    hook["event"] = incident.name();
-    if (incident.revision > 1) hook["revision"] = incident.revision;
-    hook["state"] = task.state;
-    hook["attempts"] = task.attempts;
-    hook["outcome"] = task.outcome;
-    hook["output"] = task.output;
-    hooks.push_back(std::move(hook));
+  // Digest by digest, the removals of each before its own hooks; the end comes last.
+  std::set<std::pair<int64_t, bool>> events;
+  for (const auto* tasks : {&record.removals, &record.hooks}) {
+    for (const Task& task : *tasks) {
+      events.emplace(EventOf(task.incident).revision, EventOf(task.incident).end);
+    }
   }
-  const nlohmann::ordered_json json = {{"incident", record.incident},
-                                       {"mode", std::string(RemovalModeName(record.mode))},
-                                       {"decisions", std::move(decisions)},
-                                       {"hooks", std::move(hooks)}};
+  Json hooks = Json::array();
+  for (const auto& [revision, end] : events) {
+    for (const auto* tasks : {&record.removals, &record.hooks}) {
+      for (const Task& task : *tasks) {
+        const IncidentEvent event = EventOf(task.incident);
+        if (event.revision != revision || event.end != end) continue;
+        hooks.push_back(Rendered(task, tasks == &record.hooks));
+      }
+    }
+  }
+  const Json json = {
+      {"incident", record.incident},       {"mode", std::string(RemovalModeName(record.mode))},
+      {"decisions", std::move(decisions)}, {"hooks", std::move(hooks)},
+      {kRevision, record.revision},        {kPublished, record.published}};
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-bool IsUnfinished(const std::string& rendered) {
-  const auto json = nlohmann::json::parse(rendered, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("hooks") || !json["hooks"].is_array()) return true;
-  return std::any_of(json["hooks"].begin(), json["hooks"].end(), [](const nlohmann::json& hook) {
-    const auto state = hook.is_object() ? hook.value("state", nlohmann::json()) : nlohmann::json();
-    return state != "done" && state != "failed" && state != "expired";
-  });
-}
-
-absl::Status WriteRemovalRecord(Disk& disk, const std::string& directory,
-                                const RemovalRecord& record) {
-  const std::string path = absl::StrCat(directory, "/", kHooksFile);
-  const std::string temporary = absl::StrCat(path, ".new");
-  if (absl::Status status = disk.RemoveAll(temporary); !status.ok()) return status;
-  if (absl::Status status = disk.WriteFile(temporary, RenderRemovalRecord(record)); !status.ok()) {
-    return status;
+absl::StatusOr<RemovalRecord> ParseRemovalRecord(const std::string& json) {
+  // The library reports a missing key, or one of another type, by an exception alone.
+  try {
+    RemovalRecord record = Read(Json::parse(json));
+    if (IsPossible(record)) return record;
+    return absl::InvalidArgumentError("a state or a number is none that a hook can have");
+  } catch (const Json::exception& error) {
+    return absl::InvalidArgumentError(error.what());
   }
-  if (absl::Status status = disk.Replace(temporary, path); !status.ok()) return status;
-  return disk.SyncDirectory(directory);
 }
 
 }  // namespace rapideye::coordinator

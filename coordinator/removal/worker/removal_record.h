@@ -1,34 +1,42 @@
-// Writes an incident's hooks.json: the decisions about the machines it names, and the results of
-// its hooks.
+// RemovalRecord is an incident's hooks.json: what became of its own hooks, whether the fleet
+// history has the incident, and the decisions about the machines that it names.
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_WORKER_REMOVAL_RECORD_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_WORKER_REMOVAL_RECORD_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "coordinator/fleet/records/records.h"
 #include "coordinator/removal/journal.h"
-#include "coordinator/store/disk.h"
 
 namespace rapideye::coordinator {
 
 struct RemovalRecord {
-  std::string incident;
+  std::string incident;  // its id
   RemovalMode mode = RemovalMode::kDryRun;
-  std::vector<MachineDecision> decisions;
-  std::vector<Task> hooks;  // a task without a subject is for the incident as a whole
+  // Copies from the fleet history, for readers of the file.
+  std::vector<MachineDecision> decisions = {};
+  std::vector<Task> removals = {};
+  // The hooks of the incident as a whole, which no other place records. Those of one digest, or of
+  // the end, run in this order.
+  std::vector<Task> hooks = {};
+  // The newest digest whose hooks are among these, and the newest that the history has: revisions;
+  // 0: none.
+  int64_t revision = 0;
+  int64_t published = 0;
+  // Version 0.1 kept hooks and incidents on their way in a database, and wrote copies to this file.
+  bool is_copy = false;
 };
 
 std::string RenderRemovalRecord(const RemovalRecord& record);
 
-// True if some hook of a rendered record has not come to its end.
-bool IsUnfinished(const std::string& rendered);
+// INVALID_ARGUMENT if `json` was not rendered by RenderRemovalRecord, or by version 0.1.
+absl::StatusOr<RemovalRecord> ParseRemovalRecord(const std::string& json);
 
-// Writes the record to the directory of an incident that is on disk, in the place of an older
-// one. A record that exists says that the incident has been taken up.
-absl::Status WriteRemovalRecord(Disk& disk, const std::string& directory,
-                                const RemovalRecord& record);
+// True if the hook may still run.
+bool IsUnfinished(const Task& task);
 
 }  // namespace rapideye::coordinator
 

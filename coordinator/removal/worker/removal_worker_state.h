@@ -23,8 +23,8 @@
 #include "coordinator/fleet/publisher.h"
 #include "coordinator/fleet/records/fleet_clock.h"
 #include "coordinator/removal/hooks/incident_event.h"
-#include "coordinator/removal/incident_hooks.h"
 #include "coordinator/removal/removal_loop.h"
+#include "coordinator/removal/worker/incident_hooks.h"
 #include "coordinator/removal/worker/removal_worker.h"
 #include "coordinator/store/incident_archive.h"
 #include "proto/common/file/file_lock.h"
@@ -53,6 +53,8 @@ class RunnerWithDigests final : public HookRunner {
   const IncidentArchive& archive_;
 };
 
+void LogHistory(const absl::Status& status);
+
 struct RemovalWorker::State {
   explicit State(Settings given)
       : settings(std::move(given)),
@@ -61,7 +63,10 @@ struct RemovalWorker::State {
         shared_history(!settings.removal.fleet_db.empty()),
         history_url(shared_history ? settings.removal.fleet_db
                                    : absl::StrCat("sqlite:", settings.state_dir, "/fleet.db")),
-        journal_path(absl::StrCat(settings.state_dir, "/journal.db")),
+        old_journal(absl::StrCat(settings.state_dir, "/journal.db")),
+        publisher({.history_url = history_url,
+                   .digest = [this](const std::string& key) { return DigestOf(key); },
+                   .changed = LogHistory}),
         job(settings.job) {}
 
   const Settings settings;
@@ -69,18 +74,18 @@ struct RemovalWorker::State {
   RunnerWithDigests runner;
   const bool shared_history;
   const std::string history_url;
-  const std::string journal_path;
+  const std::string old_journal;  // of version 0.1
 
   // Only the thread uses these.
-  bool first_run = false;
-  std::optional<file::FileLock> journal_lock;
-  absl::Status journal_problem;  // as the log last said
-  std::unique_ptr<Database> journal;
+  std::optional<file::FileLock> alone;
+  absl::Status disk_problem;  // as the log last said
   std::optional<FleetClock> clock;
   std::optional<IncidentHooks> hooks;
-  std::set<std::string> undecided;   // incidents whose hooks wait for a decision
-  std::set<std::string> unfinished;  // incidents whose record an earlier process left so
-  std::set<std::string> ending;      // ids of incidents whose end their hooks are yet to hear of
+  Publisher publisher;
+  std::set<std::string> old_incidents;  // that the history may lack, and only the old journal has
+  std::set<std::string> undecided;      // incidents whose hooks wait for a decision
+  std::set<std::string> untold;  // incidents whose record lacks decisions or removals of late
+  std::set<std::string> ending;  // ids of incidents whose end their hooks are yet to hear of
   Database* history = nullptr;
 
   mutable Mutex mutex;
@@ -90,7 +95,6 @@ struct RemovalWorker::State {
   std::vector<std::string> ended ABSL_GUARDED_BY(mutex);  // ids
   std::optional<std::string> job ABSL_GUARDED_BY(mutex);
   std::shared_ptr<RemovalLoop> loop ABSL_GUARDED_BY(mutex);
-  std::unique_ptr<Publisher> publisher ABSL_GUARDED_BY(mutex);
   RemovalReport report ABSL_GUARDED_BY(mutex);
   bool stopping ABSL_GUARDED_BY(mutex) = false;
   bool closing ABSL_GUARDED_BY(mutex) = false;
@@ -114,24 +118,34 @@ struct RemovalWorker::State {
   // Waits until there is a job to decide about, and makes its loop. nullptr: the worker is to stop.
   std::shared_ptr<RemovalLoop> NextLoop();
   std::shared_ptr<RemovalLoop> MakeLoop() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
-  absl::Status OpenJournal();
-  bool Knows(const std::string& id) const;
+  // Waits until this process is alone in the directory, then loads what is left to do.
+  absl::Status OpenHooks();
+  bool Knows(const std::string& key) const;
+  // Takes the hooks and incidents of version 0.1 into the incidents' directories.
+  absl::Status TakeOver();
+  absl::Status EndTakeOver();
   // Takes up incidents that an earlier process wrote to disk and did not process.
-  void Recover();
+  void Recover(bool first_run);
+  void RecoverOne(const std::string& id, bool is_recent, bool first_run);
+  void RecoverDigest(const std::string& key, const absl::StatusOr<std::string>& digest,
+                     bool first_run);
   void TakeUp();
-  void NoteJournal(const absl::Status& problem);
+  void Note(const absl::Status& problem);
   absl::Status TakeUpOne(const IncidentRecord& incident);
+  void Publish(bool last = false);
+  std::string DigestOf(const std::string& key) const;
   absl::Duration AfterTurn(Database* database, const absl::StatusOr<Remover::Report>& turn);
-  void Count(const Remover::Report& turn, std::set<std::string>& touched);
-  void ReleaseDecided(std::set<std::string>& touched);
+  void Count(const Remover::Report& turn);
+  void ReleaseDecided();
   // Has the hooks run for the ends of incidents; true if some are due now.
-  bool AddEnds(std::set<std::string>& touched);
-  absl::StatusOr<bool> AddEndOf(const std::string& id, std::set<std::string>& touched);
+  bool AddEnds();
+  absl::StatusOr<bool> AddEndOf(const std::string& id, bool& due);
   std::optional<std::string> NeedNotRun(const Task& task) const;
   std::optional<std::string> RanForRemoval(const Task& task) const;
   absl::StatusOr<HookCall> CallFor(const Task& task) const;
-  // Writes the record of its incident, with the outcomes of all its digests.
-  void WriteRecord(const std::string& key);
+  // Copies the decisions about incidents, and the runs of hooks for removals, to their records.
+  void TellRecords();
+  absl::Status TellRecord(const std::string& id);
 };
 
 }  // namespace rapideye::coordinator

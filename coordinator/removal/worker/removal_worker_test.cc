@@ -3,12 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -17,6 +19,7 @@
 #include "coordinator/fleet/schema.h"
 #include "coordinator/removal/hooks/incident_event.h"
 #include "coordinator/removal/journal.h"
+#include "coordinator/removal/worker/removal_record.h"
 #include "coordinator/store/incident_notes.h"
 #include "proto/common/file/file_lock.h"
 #include "tests/fleet/incidents.h"
@@ -72,13 +75,14 @@ class RemovalWorkerTest : public ::testing::Test {
     fs::remove_all(root_, error);
   }
 
-  std::unique_ptr<RemovalWorker> Open(RemovalMode mode, const std::string& fleet_db = "") {
+  std::unique_ptr<RemovalWorker> Open(RemovalMode mode, const std::string& fleet_db = "",
+                                      Disk& disk = RealDisk()) {
     RemovalWorker::Settings settings;
     settings.removal.policy.mode = mode;
     settings.removal.fleet_db = fleet_db;
     settings.removal.hooks = {kHook};
     settings.state_dir = root_;
-    settings.disk = &RealDisk();
+    settings.disk = &disk;
     settings.runner = hooks_;
     return std::make_unique<RemovalWorker>(std::move(settings));
   }
@@ -255,7 +259,6 @@ TEST_F(RemovalWorkerTest, ALaterDigestOfAnIncidentRunsTheHooksAgain) {
   hooks_->Await(1);
   const std::string key = IncidentKey(IdOf(1), 2);
   worker->Expect(testing::Incident(key, absl::Now(), {testing::BadChip("a", 1)}));
-  fs::remove(FileOf(1, "hooks.json"));  // the files are replaced
   WriteRevision(1, 2);
   worker->Arrived()(key);
   const std::vector<HookCall> calls = hooks_->Await(2);
@@ -282,7 +285,6 @@ TEST_F(RemovalWorkerTest, ALaterDigestThatWasOnDiskWhenItsCoordinatorDiedIsTaken
   worker->Arrived()(IdOf(1));
   hooks_->Await(1);
   worker.reset();
-  fs::remove(FileOf(1, "hooks.json"));
   WriteRevision(1, 2);
   fs::copy_file(absl::StrCat(getenv("RAPIDEYE_TEST_DATA"), "/bad-tc.jsonl"),
                 FileOf(1, "capture.jsonl.gz"));
@@ -368,22 +370,67 @@ TEST_F(RemovalWorkerTest, WhatIsAcknowledgedIsNotSaidAgainButItsEnd) {
   EXPECT_EQ(RecordOf(1)["hooks"][1]["outcome"], "not run: the incident was acknowledged by ann");
 }
 
-// The process died between the end of a hook and its record.
-TEST_F(RemovalWorkerTest, ARecordThatACrashLeftBehindTheJournalIsBroughtUpToDate) {
+// The process died after the decision, and before the incident's record had it.
+TEST_F(RemovalWorkerTest, ARecordThatACrashLeftBehindTheHistoryIsBroughtUpToDate) {
   auto worker = Open(RemovalMode::kDryRun);
   Happen(*worker, 1);
   hooks_->Await(1);
   worker.reset();
   nlohmann::json stale = RecordOf(1);
-  stale["hooks"][0]["state"] = "due";
+  EXPECT_EQ(stale["published"], 1);
+  stale["decisions"] = nlohmann::json::array();
+  stale["hooks"][0]["state"] = "acting";
+  stale["hooks"][0]["expires"] = absl::FormatTime(absl::Now() + absl::Hours(1));
   std::ofstream(FileOf(1, "hooks.json")) << stale;
   worker = Open(RemovalMode::kDryRun);
-  Happen(*worker, 2);
-  hooks_->Await(2);
+  // The process may have died before the hook was done.
+  EXPECT_EQ(hooks_->Await(2)[1].attempt, 2);
   worker.reset();
   EXPECT_EQ(RecordOf(1)["hooks"][0]["state"], "done");
   EXPECT_EQ(RecordOf(1)["decisions"][0]["action"], "watch");
+  Open(RemovalMode::kDryRun).reset();
   EXPECT_THAT(hooks_->calls(), SizeIs(2));
+}
+
+// The history was down until the process ended; the next one delivers, without another run.
+TEST_F(RemovalWorkerTest, WhatTheHistoryMissedIsPublishedByTheNextProcess) {
+  const std::string url = absl::StrCat("sqlite:", root_, "/elsewhere/fleet.db");
+  auto worker = Open(RemovalMode::kOff, url);
+  Happen(*worker, 1);
+  std::ofstream(FileOf(1, "record.json")) << RenderRecord(Record(1));
+  hooks_->Await(1);
+  worker.reset();
+  EXPECT_EQ(RecordOf(1)["revision"], 1);
+  EXPECT_EQ(RecordOf(1)["published"], 0);
+  fs::create_directory(root_ + "/elsewhere");
+  Open(RemovalMode::kOff, url).reset();
+  EXPECT_EQ(RecordOf(1)["published"], 1);
+  const auto history = OpenDatabase(url).value();
+  EXPECT_TRUE(History(*history).FindingOf(IdOf(1), "hardware:a").ok());
+  EXPECT_EQ(History(*history).DigestOf(IdOf(1)).value(), kDigest);
+  EXPECT_THAT(hooks_->calls(), SizeIs(1));
+}
+
+TEST_F(RemovalWorkerTest, HooksThatAnotherUserMayHaveWrittenDoNotRun) {
+  Open(RemovalMode::kDryRun).reset();
+  Write(1);
+  RemovalRecord record{.incident = IdOf(1), .revision = 1, .published = 1};
+  Task& task = record.hooks.emplace_back();
+  task.incident = IdOf(1);
+  task.hook = kHook;
+  task.state = "due";
+  task.not_before = absl::Now();
+  task.expires = absl::Now() + absl::Hours(1);
+  std::ofstream(FileOf(1, "hooks.json")) << RenderRemovalRecord(record);
+  fs::permissions(FileOf(1, "hooks.json"), fs::perms::others_write, fs::perm_options::add);
+  auto worker = Open(RemovalMode::kDryRun);
+  Happen(*worker, 2);
+  hooks_->Await(1);
+  worker.reset();
+  EXPECT_THAT(hooks_->calls(), SizeIs(1));
+  fs::permissions(FileOf(1, "hooks.json"), fs::perms::others_write, fs::perm_options::remove);
+  worker = Open(RemovalMode::kDryRun);
+  EXPECT_EQ(hooks_->Await(2)[1].finding.incident, IdOf(1));
 }
 
 // No worker has named the job yet, and perhaps none ever comes back.
@@ -444,6 +491,7 @@ TEST_F(RemovalWorkerTest, WhileTheHistoryIsDownDecisionsWaitAndNothingIsLost) {
   const std::string url = absl::StrCat("sqlite:", root_, "/elsewhere/fleet.db");
   auto worker = Open(RemovalMode::kDryRun, url);
   Happen(*worker, 1);
+  std::ofstream(FileOf(1, "record.json")) << RenderRecord(Record(1));
   worker.reset();
   EXPECT_FALSE(fs::exists(root_ + "/elsewhere"));
   fs::create_directory(root_ + "/elsewhere");
@@ -456,6 +504,139 @@ TEST_F(RemovalWorkerTest, WhileTheHistoryIsDownDecisionsWaitAndNothingIsLost) {
       History(*database).IsDecided(IdOf(1), RemovalMode::kDryRun, absl::InfinitePast()).value());
   EXPECT_TRUE(
       History(*database).IsDecided(IdOf(2), RemovalMode::kDryRun, absl::InfinitePast()).value());
+}
+
+// The state directory of version 0.1, whose journal held hooks, and incidents for the history.
+class TakeOverTest : public RemovalWorkerTest {
+ protected:
+  void LayOut() {
+    fs::remove_all(root_);
+    for (int number = 1; number <= 4; ++number) {
+      Write(number);
+      fs::copy_file(absl::StrCat(getenv("RAPIDEYE_TEST_DATA"), "/bad-tc.jsonl"),
+                    FileOf(number, "capture.jsonl.gz"));
+    }
+    const auto journal = OpenDatabase(absl::StrCat("sqlite:", root_, "/journal.db")).value();
+    ASSERT_TRUE(Migrate(*journal, FleetMigrations()).ok());
+    AddTask(*journal, 1, true);
+    Copy(1, "done");
+    AddTask(*journal, 4, true);
+    Copy(4, "due");  // it was killed before the last copy
+    AddTask(*journal, 2, false);
+    Copy(2, "due");
+    AddTask(*journal, 3, false);  // it was killed before the first copy
+    // Only the journal knows the hardware of a worker that sent no snapshot.
+    for (const int number : {2, 3}) {
+      IncidentRecord incident = Record(number);
+      incident.culprits[0].host = "lost";
+      ASSERT_TRUE(History(*journal).Record(incident, absl::InfiniteFuture()).ok());
+    }
+  }
+  void AddTask(Database& database, int number, bool done) {
+    Task task;
+    task.incident = IdOf(number);
+    task.hook = kHook;
+    task.not_before = absl::Now();
+    task.expires = absl::Now() + absl::Hours(6);
+    Journal journal(database, "coordinator", {kHook});
+    ASSERT_TRUE(WithLock(database, [&] { return journal.Add(task, absl::Now()); }).ok());
+    if (!done) return;
+    const auto claimed =
+        WithLock(database, [&] { return journal.Claim(absl::Now(), absl::Minutes(1)); });
+    ASSERT_TRUE(claimed.ok() && claimed->has_value());
+    ASSERT_TRUE(
+        journal
+            .Finish(**claimed, {.ok = true, .outcome = "exit status 0", .output = ""}, absl::Now())
+            .ok());
+  }
+  void Copy(int number, const char* state) {
+    const nlohmann::json hook = {
+        {"hook", kHook}, {"state", state}, {"attempts", 0}, {"outcome", ""}, {"output", ""}};
+    const nlohmann::json decision = {{"host", "h"},
+                                     {"machine", "m"},
+                                     {"action", "watch"},
+                                     {"rule", "repetition"},
+                                     {"reason", "once"}};
+    const nlohmann::json copy = {{"incident", IdOf(number)},
+                                 {"mode", "dry-run"},
+                                 {"decisions", nlohmann::json::array({decision})},
+                                 {"hooks", nlohmann::json::array({hook})}};
+    std::ofstream(FileOf(number, "hooks.json")) << copy;
+  }
+  bool Done(int number) {
+    const nlohmann::json record = RecordOf(number);
+    return record.contains("hooks") && record["hooks"].size() == 1 &&
+           record["hooks"][0]["state"] == "done";
+  }
+  // The runs of the hook for an incident.
+  std::ptrdiff_t Runs(int number) {
+    const std::vector<HookCall> calls = hooks_->calls();
+    return std::count_if(calls.begin(), calls.end(), [&](const HookCall& call) {
+      EXPECT_EQ(call.finding.host, "");
+      return call.finding.incident == IdOf(number);
+    });
+  }
+  void ExpectTakenOver() {
+    EXPECT_FALSE(fs::exists(root_ + "/journal.db"));
+    EXPECT_TRUE(fs::exists(root_ + "/journal.db.taken-over"));
+    const auto database = OpenDatabase(absl::StrCat("sqlite:", root_, "/fleet.db")).value();
+    for (const int number : {2, 3}) {
+      const auto finding = History(*database).FindingOf(IdOf(number), "hardware:a");
+      ASSERT_TRUE(finding.ok()) << finding.status();
+      EXPECT_EQ(finding->host, "lost");
+    }
+    for (const int number : {1, 4}) {
+      EXPECT_FALSE(History(*database).FindingOf(IdOf(number), "hardware:a").ok());
+    }
+  }
+};
+
+TEST_F(TakeOverTest, WhatVersion01LeftIsFinished) {
+  LayOut();
+  auto worker = Open(RemovalMode::kDryRun);
+  hooks_->Await(2);
+  worker.reset();
+  ExpectTakenOver();
+  for (int number = 1; number <= 4; ++number) EXPECT_TRUE(Done(number)) << number;
+  EXPECT_EQ(RecordOf(2)["decisions"][0]["action"], "watch");
+  Open(RemovalMode::kDryRun).reset();
+  EXPECT_EQ(Runs(1), 0);
+  EXPECT_EQ(Runs(2), 1);
+  EXPECT_EQ(Runs(3), 1);
+  EXPECT_EQ(Runs(4), 0);
+}
+
+// The process dies after any of its changes to the disk.
+TEST_F(TakeOverTest, WhereverItDiesTheNextProcessGoesOn) {
+  bool finished = false;
+  int steps = 0;
+  for (; !finished; ++steps) {
+    SCOPED_TRACE(absl::StrCat("died after ", steps, " changes"));
+    ASSERT_LT(steps, 100);
+    LayOut();
+    const std::vector<std::ptrdiff_t> before = {0, Runs(1), Runs(2), Runs(3), Runs(4)};
+    {
+      FaultyDisk disk;
+      disk.RefuseAfter(steps, absl::DataLossError("dead"));
+      auto worker = Open(RemovalMode::kDryRun, "", disk);
+      while (!disk.Refused() && !(Done(2) && Done(3))) std::this_thread::yield();
+      worker.reset();
+      finished = !disk.Refused();
+    }
+    auto worker = Open(RemovalMode::kDryRun);
+    while (!(Done(2) && Done(3) && Done(4))) std::this_thread::yield();
+    worker.reset();
+    ExpectTakenOver();
+    EXPECT_TRUE(Done(1));
+    EXPECT_EQ(Runs(1), before[1]);
+    EXPECT_EQ(Runs(4), before[4]);
+    // A hook runs again only if the process died between its end and its record.
+    for (const size_t number : {2, 3}) {
+      EXPECT_GE(Runs(static_cast<int>(number)), before[number] + 1);
+      EXPECT_LE(Runs(static_cast<int>(number)), before[number] + 2);
+    }
+  }
+  EXPECT_GT(steps, 32);
 }
 
 TEST_F(RemovalWorkerTest, ADiskThatHangsDoesNotHoldUpTheEnd) {

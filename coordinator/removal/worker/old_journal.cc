@@ -1,14 +1,13 @@
-#include "coordinator/fleet/spool.h"
+#include "coordinator/removal/worker/old_journal.h"
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "coordinator/fleet/database.h"
+#include "coordinator/fleet/schema.h"
+
 namespace rapideye::coordinator {
 namespace {
-
-// Errors of a history that will be back; until then, every other incident would fail as well.
-bool Passes(const absl::Status& status) {
-  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) || absl::IsAborted(status);
-}
 
 CulpritRecord ReadCulprit(const Row& row) {
   CulpritRecord culprit;
@@ -32,15 +31,9 @@ CulpritRecord ReadCulprit(const Row& row) {
   return culprit;
 }
 
-}  // namespace
-
-// No clock of this machine decides anything here: the history stamps the rows that it takes.
-absl::Status Spool::Put(const IncidentRecord& incident) {
-  return History(local_).Record(incident, absl::InfiniteFuture());
-}
-
-absl::StatusOr<std::vector<CulpritRecord>> Spool::CulpritsOf(const std::string& incident) {
-  auto rows = local_.Run(
+absl::StatusOr<std::vector<CulpritRecord>> CulpritsOf(Database& database,
+                                                      const std::string& incident) {
+  auto rows = database.Run(
       "SELECT machine, hardware, host, node, chip, core_type, core_index, nic, grounds, slice, "
       "task, module, fingerprint, home_slice, home_task "
       "FROM fleet_culprits WHERE incident = $1 ORDER BY culprit",
@@ -51,10 +44,10 @@ absl::StatusOr<std::vector<CulpritRecord>> Spool::CulpritsOf(const std::string& 
   return culprits;
 }
 
-absl::StatusOr<std::vector<IncidentRecord>> Spool::Waiting() {
-  auto rows = local_.Run(
-      "SELECT incident, job, incarnation, cause, detail, confidence, detected_ms, hosts, slices, "
-      "digest FROM fleet_incidents ORDER BY detected_ms, incident");
+absl::StatusOr<std::vector<IncidentRecord>> Incidents(Database& database) {
+  auto rows = database.Run(
+      "SELECT incident, job, incarnation, cause, detail, confidence, detected_ms, hosts, slices "
+      "FROM fleet_incidents ORDER BY detected_ms, incident");
   if (!rows.ok()) return rows.status();
   std::vector<IncidentRecord> waiting;
   for (const Row& row : *rows) {
@@ -68,37 +61,37 @@ absl::StatusOr<std::vector<IncidentRecord>> Spool::Waiting() {
     incident.detected = row.Time(6);
     incident.hosts = row.Int(7);
     incident.slices = row.Int(8);
-    incident.digest = row.Text(9);
-    auto culprits = CulpritsOf(incident.id);
+    auto culprits = CulpritsOf(database, incident.id);
     if (!culprits.ok()) return culprits.status();
     incident.culprits = *std::move(culprits);
   }
   return waiting;
 }
 
-absl::Status Spool::Remove(const std::string& incident) {
-  return InTransaction(local_, [&]() -> absl::Status {
-    auto culprits = local_.Run("DELETE FROM fleet_culprits WHERE incident = $1", {incident});
-    if (!culprits.ok()) return culprits.status();
-    return local_.Run("DELETE FROM fleet_incidents WHERE incident = $1", {incident}).status();
-  });
+absl::StatusOr<std::vector<Task>> Hooks(Database& database) {
+  auto rows = database.Run(
+      "SELECT incident, MIN(created_ms) FROM fleet_tasks GROUP BY incident ORDER BY 2, 1");
+  if (!rows.ok()) return rows.status();
+  std::vector<Task> hooks;
+  for (const Row& row : *rows) {
+    const auto tasks = Journal(database, "", {}).TasksOf(row.Text(0));
+    if (!tasks.ok()) return tasks.status();
+    hooks.insert(hooks.end(), tasks->begin(), tasks->end());
+  }
+  return hooks;
 }
 
-Spool::Forwarded Spool::ForwardTo(History& history, absl::Time now) {
-  Forwarded result;
-  const auto waiting = Waiting();
-  if (!waiting.ok()) return {0, waiting.status()};
-  for (const IncidentRecord& incident : *waiting) {
-    absl::Status status = history.Record(incident, now);
-    if (status.ok()) status = Remove(incident.id);
-    if (status.ok()) {
-      ++result.delivered;
-      continue;
-    }
-    result.problem = status;
-    if (Passes(status)) return result;
-  }
-  return result;
+}  // namespace
+
+absl::StatusOr<OldJournal> ReadOldJournal(const std::string& path) {
+  auto database = OpenDatabase(absl::StrCat("sqlite:", path), IfMissing::kFail);
+  if (!database.ok()) return database.status();
+  if (absl::Status status = Migrate(**database, FleetMigrations()); !status.ok()) return status;
+  auto hooks = Hooks(**database);
+  if (!hooks.ok()) return hooks.status();
+  auto incidents = Incidents(**database);
+  if (!incidents.ok()) return incidents.status();
+  return OldJournal{.hooks = *std::move(hooks), .incidents = *std::move(incidents)};
 }
 
 }  // namespace rapideye::coordinator
