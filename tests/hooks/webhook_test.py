@@ -217,6 +217,13 @@ class Webhook(HookCase):
         [[alert]] = self.bodies(receiver)
         self.assertEqual(alert["endsAt"], alert["startsAt"])
 
+    def test_ten_hosts_are_named_and_the_others_counted(self):
+        receiver = self.form("slack")
+        self.digest["culprits"] = [{"host": f"host-{number}"} for number in range(12)]
+        self.hook("webhook")
+        [text] = (body["text"] for body in self.bodies(receiver))
+        self.assertIn("host-8, host-9 and 2 more. ", text)
+
     def test_messages_are_bounded(self):
         self.digest["culprits"] = [{"host": f"host-{number}" + "x" * 300} for number in range(5000)]
         self.digest["headline"] = "y\n\x1b[2J" * 100000
