@@ -23,7 +23,12 @@ class Receiver(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Answer)
         self.statuses = list(statuses)
         self.got = []  # (headers, body)
+        self.connections = 0
         threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
+
+    def get_request(self):
+        self.connections += 1
+        return super().get_request()
 
     def handle_error(self, *_):
         pass  # a handshake that the client refused
@@ -105,7 +110,7 @@ class Webhook(HookCase):
         receiver.socket = context.wrap_socket(receiver.socket, server_side=True)
         url = f"https://127.0.0.1:{receiver.server_port}/in"
         self.assertIn("CERTIFICATE_VERIFY_FAILED", self.hook("webhook", status=1, WEBHOOK_URL=url))
-        self.assertEqual(receiver.got, [])
+        self.assertEqual((receiver.got, receiver.connections), ([], 1))
         self.hook("webhook", WEBHOOK_URL=url, WEBHOOK_CA_FILE=self.path("crt"))
         self.assertEqual(len(receiver.got), 1)
 
