@@ -4,6 +4,7 @@
 
 #include "classifier/decide.h"
 #include "classifier/finding.h"
+#include "classifier/foreign_holders.h"
 #include "classifier/hlo_evidence.h"
 #include "classifier/lacking.h"
 #include "classifier/rules/rules.h"
@@ -37,6 +38,7 @@ Verdict ClassifyCase(const classifier::Case& c) {
   classifier::AddRuntimeVerdict(c.topology, verdict);
   classifier::AddHostEvidence(c.capture, verdict);
   classifier::AddSettingEvidence(c, verdict);
+  verdict.holders = classifier::FindForeignHolders(c.topology);
   return verdict;
 }
 

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
+#include "absl/strings/str_format.h"
 #include "tests/support/scenario.h"
 
 namespace rapideye::classifier::testing {
@@ -152,6 +154,21 @@ TEST(Classify, MoreOfTheHealthyPartChangesNothing) {
     s.Put(s.Tensor(0, 1, 2), 0, kStep, kSomewhere);
     EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
   }
+}
+
+// Certainties before calibration look like the same figure, told twice.
+TEST(Classify, StepsStateTheConfidenceOfTheVerdictAndNoOther) {
+  Scenario s;
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  const Verdict verdict = Classify(s.capture);
+  ASSERT_EQ(verdict.cause, Cause::kBadTpuChip);
+  const auto said = [&](const std::string& part) {
+    return std::any_of(verdict.reasons.begin(), verdict.reasons.end(), [&](const Reason& reason) {
+      return reason.text.find(part) != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(said(absl::StrFormat("surest (confidence %.2f)", verdict.confidence.value())));
+  EXPECT_FALSE(said("stated as"));
 }
 
 }  // namespace

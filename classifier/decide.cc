@@ -379,8 +379,7 @@ void Decider::Merge() {
 void Decider::Take(const Finding& finding) {
   verdict_.cause = finding.cause;
   verdict_.detail = finding.detail;
-  const double stated = StatedConfidence(finding.confidence);
-  if (finding.cause != Cause::kNoHang) verdict_.confidence = stated;
+  if (finding.cause != Cause::kNoHang) verdict_.confidence = StatedConfidence(finding.confidence);
   verdict_.culprits = finding.culprits;
   std::stable_sort(
       verdict_.culprits.begin(), verdict_.culprits.end(),
@@ -396,9 +395,10 @@ void Decider::Take(const Finding& finding) {
   removal_reason_ = finding.removal_reason;
   verdict_.sides = finding.sides;
   verdict_.excused_ms = finding.excused_ms;
-  Note(absl::StrFormat(
-      "%s: of what is left, its finding is the surest (certainty %.2f, stated as %.2f)",
-      std::string(CauseName(finding.cause)), finding.confidence, stated));
+  // The certainty before calibration would read as if the verdict were overstated.
+  Note(absl::StrCat(
+      std::string(CauseName(finding.cause)), ": of what is left, its finding is the surest",
+      verdict_.confidence ? absl::StrFormat(" (confidence %.2f)", *verdict_.confidence) : ""));
 }
 
 bool Decider::IsBeside(const Finding& finding, const std::set<WorkerId>& named) const {

@@ -61,19 +61,25 @@ void AddHosts(const Topology& topology, std::string_view text, std::set<int>& wo
   }
 }
 
-std::string Agreement(const Verdict& verdict, Cause cause, const std::set<WorkerId>& named) {
-  if (cause == Cause::kUnknown) return "";
-  if (cause != verdict.cause) return ", which is not what this verdict says";
-  const bool any = std::any_of(verdict.culprits.begin(), verdict.culprits.end(),
-                               [&](const Culprit& c) { return named.count(c.worker) > 0; });
-  if (named.empty() || verdict.culprits.empty()) return ", as this verdict says";
-  return any ? ", as this verdict says" : ", of which this verdict says that others are at fault";
+// Whether the culprits of both verdicts may be the same: they are, or one of them names nobody.
+bool MayBeTheSame(const Verdict& verdict, const std::vector<WorkerId>& named) {
+  return named.empty() || verdict.culprits.empty() ||
+         std::any_of(verdict.culprits.begin(), verdict.culprits.end(), [&](const Culprit& culprit) {
+           return std::binary_search(named.begin(), named.end(), culprit.worker);
+         });
+}
+
+std::string Agreement(const Verdict& verdict, const RuntimeVerdict& of_runtime) {
+  if (of_runtime.cause == Cause::kUnknown) return "";
+  if (of_runtime.cause != verdict.cause) return ", which is not what this verdict says";
+  return of_runtime.agrees ? ", as this verdict says"
+                           : ", of which this verdict says that others are at fault";
 }
 
 }  // namespace
 
 void AddRuntimeVerdict(const Topology& topology, Verdict& verdict) {
-  if (verdict.cause == Cause::kNoHang || verdict.evidence.size() >= kMaxEvidence) return;
+  if (verdict.cause == Cause::kNoHang) return;
   std::optional<Cause> cause;
   std::set<int> workers;
   for (const WorkerInfo& worker : topology.workers()) {
@@ -85,16 +91,22 @@ void AddRuntimeVerdict(const Topology& topology, Verdict& verdict) {
     }
   }
   if (!cause.has_value()) return;
-  std::set<WorkerId> named;
-  for (int worker : workers) named.insert(topology.worker(worker).id);
-  std::string text = *cause == Cause::kUnknown ? "the runtime itself could not determine the cause"
-                                               : absl::StrCat("the runtime itself takes it for ",
-                                                              std::string(CauseName(*cause)));
-  if (!workers.empty()) {
-    absl::StrAppend(&text, " of ", WhoAll(topology, {workers.begin(), workers.end()}));
+  RuntimeVerdict of_runtime{*cause, {}, false};
+  for (int worker : workers) of_runtime.workers.push_back(topology.worker(worker).id);
+  std::sort(of_runtime.workers.begin(), of_runtime.workers.end());
+  of_runtime.agrees = *cause == verdict.cause && MayBeTheSame(verdict, of_runtime.workers);
+  if (verdict.evidence.size() < kMaxEvidence) {
+    std::string text =
+        *cause == Cause::kUnknown
+            ? "the runtime itself could not determine the cause"
+            : absl::StrCat("the runtime itself takes it for ", std::string(CauseName(*cause)));
+    if (!workers.empty()) {
+      absl::StrAppend(&text, " of ", WhoAll(topology, {workers.begin(), workers.end()}));
+    }
+    absl::StrAppend(&text, Agreement(verdict, of_runtime));
+    verdict.evidence.push_back({std::move(text), Strength::kWeak, of_runtime.workers});
   }
-  absl::StrAppend(&text, Agreement(verdict, *cause, named));
-  verdict.evidence.push_back({std::move(text), Strength::kWeak, {named.begin(), named.end()}});
+  verdict.runtime_verdict = std::move(of_runtime);
 }
 
 }  // namespace rapideye::classifier

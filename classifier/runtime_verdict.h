@@ -7,9 +7,10 @@
 
 namespace rapideye::classifier {
 
-// Megascale's coordinator logs the cause that it assumes for a hang, and names hosts. Adds
-// one sentence of weak evidence with that cause, and whether it agrees. It decides nothing,
-// because a line in the job's log knows less. Adds nothing to a verdict without a hang.
+// Megascale's coordinator logs the cause that it assumes for a hang, and names hosts. Sets
+// `runtime_verdict`, and adds one sentence of weak evidence with that cause, and whether it agrees.
+// It decides nothing, because a line in the job's log knows less. Adds nothing to a verdict without
+// a hang.
 void AddRuntimeVerdict(const Topology& topology, Verdict& verdict);
 
 }  // namespace rapideye::classifier

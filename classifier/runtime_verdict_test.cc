@@ -11,6 +11,7 @@ namespace rapideye::classifier::testing {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -53,6 +54,33 @@ TEST(RuntimeVerdict, MayDisagreeAndChangesNothing) {
   other.Log(0, 0, LogKind::kRuntimeVerdict,
             "    Potential culprit workers: job/2:" + other.At(0, 2).host + ", nobody", 1000);
   EXPECT_THAT(StatementOnTheRuntime(other), HasSubstr("others are at fault"));
+}
+
+TEST(RuntimeVerdict, StandsInTheVerdictWithItsWorkersAndWhetherItAgrees) {
+  EXPECT_FALSE(Classify(Stalled({}).capture).runtime_verdict.has_value());
+  Scenario s = Stalled({kStall});
+  s.Log(0, 0, LogKind::kRuntimeVerdict,
+        "  The host that have data input stalls are: nobody, " + s.At(0, 1).host, 1000);
+  RuntimeVerdict verdict = Classify(s.capture).runtime_verdict.value();
+  EXPECT_EQ(verdict.cause, Cause::kDataInputStall);
+  EXPECT_THAT(verdict.workers, ElementsAre(WorkerId{0, 1}));
+  EXPECT_TRUE(verdict.agrees);
+
+  EXPECT_TRUE(Classify(Stalled({kStall}).capture).runtime_verdict->agrees);  // it names nobody
+  EXPECT_FALSE(Classify(Stalled({kChip}).capture).runtime_verdict->agrees);
+  Scenario other = Stalled({kStall});
+  other.Log(0, 0, LogKind::kRuntimeVerdict,
+            "    Potential culprit workers: job/2:" + other.At(0, 2).host, 1000);
+  EXPECT_FALSE(Classify(other.capture).runtime_verdict->agrees);
+}
+
+TEST(RuntimeVerdict, OfAnUnknownCauseAgreesWithNoneButUnknown) {
+  const std::string unknown = "Megascale detects a hang but cannot determine the root cause.";
+  EXPECT_FALSE(Classify(Stalled({unknown}).capture).runtime_verdict->agrees);
+  Scenario nobody;
+  nobody.Log(0, 0, LogKind::kRuntimeVerdict, unknown, 1000);
+  ASSERT_EQ(Diagnose(nobody), "UNKNOWN");
+  EXPECT_TRUE(Classify(nobody.capture).runtime_verdict->agrees);
 }
 
 TEST(RuntimeVerdict, MayBeThatItDoesNotKnow) {

@@ -222,6 +222,19 @@ struct ProgramSide {
   std::vector<WorkerId> workers;  // some of them, sorted
 };
 
+// The cause of the hang that the TPU runtime itself logged. It decides nothing.
+struct RuntimeVerdict {
+  Cause cause = Cause::kUnknown;
+  std::vector<WorkerId> workers;  // that it names, as far as they are of the job; sorted
+  bool agrees = false;            // with cause and culprits of the verdict
+};
+
+// A process that holds chips of a worker and is neither the training process nor a child of it.
+struct ForeignHolder {
+  WorkerId worker;
+  Process process;
+};
+
 struct Verdict {
   Cause cause = Cause::kUnknown;
   Detail detail = Detail::kNone;
@@ -240,6 +253,8 @@ struct Verdict {
   std::vector<std::string> lacking;        // evidence that would have helped, sentences
   std::vector<RecommendedAction> actions;  // never empty unless kNoHang
   Removal removal;
+  std::optional<RuntimeVerdict> runtime_verdict;  // absent: the runtime logged none
+  std::vector<ForeignHolder> holders;             // by worker and pid
   // If programs diverged: the two whose texts are worth comparing, the smaller
   // side first. Otherwise empty.
   std::vector<ProgramSide> sides;

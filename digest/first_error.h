@@ -14,7 +14,8 @@ namespace rapideye::digest {
 std::optional<std::string> FormatUtc(int64_t unix_ms);
 
 // The moment of detection minus the culprits' largest age; without a culprit
-// the moment of detection itself.
+// the moment of detection itself. A core may have stopped up to a poll before the one that first
+// showed it standing: beyond a second this is told as uncertainty.
 FirstError FindFirstError(const Capture& capture, const Verdict& verdict);
 
 }  // namespace rapideye::digest

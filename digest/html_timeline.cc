@@ -292,8 +292,10 @@ void AppendMoments(const Report& report, std::string& page) {
     absl::StrAppend(&items, "<li>", what, ": <b>", Html(value), "</b></li>\n");
   };
   if (report.first_error && report.first_error->at) {
+    const auto& uncertainty = report.first_error->uncertainty_ms;
     add("First error",
-        absl::StrCat(*report.first_error->at, ", ", FirstErrorName(report.first_error->type)));
+        absl::StrCat(*report.first_error->at, ", ", FirstErrorName(report.first_error->type),
+                     uncertainty ? ", or up to " + Duration(*uncertainty) + " earlier" : ""));
   }
   if (report.detected_at) add("Detected", *report.detected_at);
   if (const auto& timings = report.timings) {

@@ -65,6 +65,20 @@ Json StackGroupJson(const StackGroup& group, const std::vector<ReportWorker>& wo
   return json;
 }
 
+Json RuntimeVerdictJson(const ReportRuntimeVerdict& verdict) {
+  return {
+      {"cause", CauseName(verdict.cause)}, {"hosts", verdict.hosts}, {"agrees", verdict.agrees}};
+}
+
+Json HolderJson(const ReportHolder& holder) {
+  Json json = Numbers(holder.worker);
+  json["pid"] = holder.pid;
+  PutIf(json, "user", holder.user);
+  PutIf(json, "ageMs", holder.age_ms);
+  PutIf(json, "command", holder.command);
+  return json;
+}
+
 Json EvidenceJson(const EvidenceItem& item) {
   return {{"statement", item.statement},
           {"strength", StrengthName(item.strength)},
@@ -181,6 +195,7 @@ void PutRun(Json& json, const Report& report) {
     Json first = Json::object();
     PutIf(first, "at", report.first_error->at);
     first["type"] = FirstErrorName(report.first_error->type);
+    PutIf(first, "uncertaintyMs", report.first_error->uncertainty_ms);
     json["firstError"] = std::move(first);
   }
   if (report.timings) {
@@ -228,6 +243,8 @@ Json ReportToJson(const Report& report) {
       return StackGroupJson(g, report.workers);
     });
   }
+  if (report.runtime_verdict) json["runtimeVerdict"] = RuntimeVerdictJson(*report.runtime_verdict);
+  if (!report.holders.empty()) json["holders"] = Array(report.holders, HolderJson);
   if (report.hlo_comparison) json["hloComparison"] = ComparisonJson(*report.hlo_comparison);
   json["workers"] = {{"expected", report.workers.size()},
                      {"reported", report.reported},

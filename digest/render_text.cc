@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "classifier/phrases.h"
 #include "digest/digest.h"
 #include "digest/fold.h"
 #include "digest/stack_groups.h"
@@ -336,6 +337,11 @@ std::string RenderText(const Report& report, TextFormat format) {
   }
   if (report.confidence) {
     lines.Add(kIndent, absl::StrCat("Confidence: ", ConfidenceText(*report.confidence)));
+  }
+  if (report.first_error && report.first_error->uncertainty_ms) {
+    lines.Add(kIndent, absl::StrCat("Uncertainty: the first error may be up to ",
+                                    classifier::Span(*report.first_error->uncertainty_ms),
+                                    " earlier than its timestamp"));
   }
   if (report.noticed_by) {
     lines.Add(kIndent, absl::StrCat("Noticed by: ", Sentence(*report.noticed_by)));

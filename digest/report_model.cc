@@ -156,6 +156,27 @@ void DescribeVerdict(const Verdict& verdict, Directory& directory, Report& repor
   report.considered = verdict.considered;
 }
 
+std::optional<ReportRuntimeVerdict> DescribeRuntimeVerdict(const Verdict& verdict,
+                                                           Directory& directory) {
+  if (!verdict.runtime_verdict.has_value()) return std::nullopt;
+  std::set<std::string> hosts;
+  for (const WorkerId id : verdict.runtime_verdict->workers) {
+    hosts.insert(directory.Describe(id).host);
+  }
+  return ReportRuntimeVerdict{verdict.runtime_verdict->cause,
+                              {hosts.begin(), hosts.end()},
+                              verdict.runtime_verdict->agrees};
+}
+
+std::vector<ReportHolder> DescribeHolders(const Verdict& verdict) {
+  std::vector<ReportHolder> holders;
+  for (const auto& [worker, process] : verdict.holders) {
+    holders.push_back({worker, process.pid, OptionalName(process.user), process.started_ms_ago,
+                       OptionalName(process.command)});
+  }
+  return holders;
+}
+
 // The comparison is shown only beside a verdict that it explains.
 std::optional<HloComparison> DescribeComparison(const CaptureHeader& header,
                                                 const Verdict& verdict) {
@@ -268,6 +289,8 @@ Report BuildReport(const Capture& capture, const Verdict& verdict, const ReportC
   Directory directory(capture);
   DescribeVerdict(verdict, directory, report);
   SayWhoHasNoHistory(capture, verdict, report);
+  report.runtime_verdict = DescribeRuntimeVerdict(verdict, directory);
+  report.holders = DescribeHolders(verdict);
   report.hlo_comparison = DescribeComparison(header, verdict);
   report.workers = directory.Take();
   for (const ReportWorker& worker : report.workers) {

@@ -190,7 +190,26 @@ enum class FirstErrorType { kHangDetected, kUnrecoverableError, kCancelled };
 
 struct FirstError {
   std::optional<std::string> at;  // RFC 3339, UTC; absent if the capture has no clock
+  // By how much earlier it may have been, as far as the polls tell; absent: by a second at most, or
+  // nothing tells.
+  std::optional<int64_t> uncertainty_ms = std::nullopt;
   FirstErrorType type = FirstErrorType::kHangDetected;
+};
+
+// The verdict that the TPU runtime itself logged.
+struct ReportRuntimeVerdict {
+  Cause cause = Cause::kUnknown;
+  std::vector<std::string> hosts;  // of the job, that it names; sorted, each once
+  bool agrees = false;
+};
+
+// A process that holds chips which the job wants.
+struct ReportHolder {
+  WorkerId worker;
+  int64_t pid = 0;
+  std::optional<std::string> user;
+  std::optional<int64_t> age_ms;
+  std::optional<std::string> command;
 };
 
 // The model itself.
@@ -229,7 +248,9 @@ struct Report {
   std::vector<ProgramGroup> tpu_states;
   // Largest first; empty: no stacks are known.
   std::vector<StackGroup> stack_groups;
-  std::optional<FirstError> first_error;  // absent if there is no hang
+  std::optional<ReportRuntimeVerdict> runtime_verdict;  // absent: the runtime logged none
+  std::vector<ReportHolder> holders;                    // by worker and pid
+  std::optional<FirstError> first_error;                // absent if there is no hang
   std::optional<Timings> timings;
   Files files;
 

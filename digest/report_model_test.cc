@@ -16,6 +16,8 @@ namespace rapideye::digest {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 Verdict Accuse(Cause cause, WorkerId worker) {
@@ -68,6 +70,86 @@ TEST(FirstErrorTest, CountsLogLinesButNotNoise) {
   events.push_back(Event(LogKind::kCoreHalt, 80'000));
   EXPECT_EQ(FirstErrorOf(capture, verdict).at, "2026-10-03T03:53:00.139Z");
   EXPECT_EQ(FirstErrorOf(capture, verdict).type, FirstErrorType::kUnrecoverableError);
+}
+
+// The job of above, where polls show that core 0.1.2 stopped between 70 s and 75 s ago.
+Capture StoppedBetweenPolls(std::optional<int64_t> within_ms) {
+  Capture capture = FrozenJob(1, 4);
+  SequencerAt(capture, 0, 1, 2).frozen_ms = 70'000;
+  Transition last;
+  last.age_ms = 70'000;
+  last.within_ms = within_ms;
+  for (Core& core : SnapshotOf(capture, 0, 1).cores) {
+    if (core.chip == 2) core.transitions = {last};
+  }
+  return capture;
+}
+
+TEST(FirstErrorTest, IsUncertainByTheTimeBetweenPolls) {
+  const Verdict verdict = Accuse(Cause::kBadTpuChip, {0, 1});
+  const FirstError first = FirstErrorOf(StoppedBetweenPolls(5'000), verdict);
+  EXPECT_EQ(first.at, "2026-10-03T03:53:10.139Z");
+  EXPECT_EQ(first.uncertainty_ms, 5'000);
+  // Not worth telling, and not known.
+  EXPECT_EQ(FirstErrorOf(StoppedBetweenPolls(1'001), verdict).uncertainty_ms, 1'001);
+  EXPECT_EQ(FirstErrorOf(StoppedBetweenPolls(1'000), verdict).uncertainty_ms, std::nullopt);
+  EXPECT_EQ(FirstErrorOf(StoppedBetweenPolls(std::nullopt), verdict).uncertainty_ms, std::nullopt);
+}
+
+TEST(FirstErrorTest, IsCertainAsFarAsSomethingOlderIs) {
+  Capture capture = StoppedBetweenPolls(5'000);
+  const Verdict verdict = Accuse(Cause::kBadTpuChip, {0, 1});
+  SnapshotOf(capture, 0, 1).log_events = {Event(LogKind::kCoreHalt, 72'000)};
+  EXPECT_EQ(FirstErrorOf(capture, verdict).at, "2026-10-03T03:53:08.139Z");
+  EXPECT_EQ(FirstErrorOf(capture, verdict).uncertainty_ms, 3'000);
+  SnapshotOf(capture, 0, 1).log_events = {Event(LogKind::kCoreHalt, 80'000)};
+  EXPECT_EQ(FirstErrorOf(capture, verdict).uncertainty_ms, std::nullopt);
+}
+
+TEST(FirstErrorTest, OfAnotherChangeOrAHostileAgeIsNotUncertain) {
+  const Verdict verdict = Accuse(Cause::kBadTpuChip, {0, 1});
+  Capture capture = StoppedBetweenPolls(5'000);
+  SequencerAt(capture, 0, 1, 2).frozen_ms = 69'000;  // the tracemark moved since
+  EXPECT_EQ(FirstErrorOf(capture, verdict).uncertainty_ms, std::nullopt);
+  capture = StoppedBetweenPolls(std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(FirstErrorOf(capture, verdict).uncertainty_ms, std::nullopt);
+}
+
+TEST(FirstErrorTest, WithUncertaintySaysSoInTextAndJson) {
+  const Verdict verdict = Accuse(Cause::kBadTpuChip, {0, 1});
+  const Report report = BuildReport(StoppedBetweenPolls(5'000), verdict, {});
+  EXPECT_THAT(RenderText(report, TextFormat::kClassic),
+              HasSubstr("\n    Uncertainty: the first error may be up to 5.0 s earlier than its "
+                        "timestamp\n"));
+  EXPECT_EQ(ReportToJson(report)["firstError"]["uncertaintyMs"], 5'000);
+  const Report sure = BuildReport(FrozenJob(1, 4), verdict, {});
+  EXPECT_THAT(RenderText(sure, TextFormat::kClassic), Not(HasSubstr("Uncertainty")));
+  EXPECT_FALSE(ReportToJson(sure)["firstError"].contains("uncertaintyMs"));
+}
+
+TEST(JsonTest, HoldsTheRuntimesVerdictAndTheHoldersOfChipsWhereThereAreSuch) {
+  const Capture capture = FrozenJob(1, 4);
+  Verdict verdict = Accuse(Cause::kBadTpuChip, {0, 1});
+  const nlohmann::ordered_json without = ReportToJson(BuildReport(capture, verdict, {}));
+  EXPECT_FALSE(without.contains("runtimeVerdict"));
+  EXPECT_FALSE(without.contains("holders"));
+
+  verdict.runtime_verdict =
+      RuntimeVerdict{Cause::kDataInputStall, {WorkerId{0, 2}, WorkerId{0, 3}}, false};
+  Process known;
+  known.pid = 77;
+  known.user = "tpu";
+  known.started_ms_ago = 9'000'000;
+  known.command = "python3";
+  Process bare;
+  bare.pid = 78;
+  verdict.holders = {ForeignHolder{WorkerId{0, 1}, known}, ForeignHolder{WorkerId{0, 1}, bare}};
+  const nlohmann::ordered_json json = ReportToJson(BuildReport(capture, verdict, {}));
+  EXPECT_EQ(json["runtimeVerdict"], nlohmann::ordered_json::parse(R"({"cause": "DATA_INPUT_STALL",
+      "hosts": ["tpu-0-2", "tpu-0-3"], "agrees": false})"));
+  EXPECT_EQ(json["holders"], nlohmann::ordered_json::parse(R"([
+      {"slice": 0, "task": 1, "pid": 77, "user": "tpu", "ageMs": 9000000, "command": "python3"},
+      {"slice": 0, "task": 1, "pid": 78}])"));
 }
 
 TEST(FirstErrorTest, WithoutACulpritIsDetection) {

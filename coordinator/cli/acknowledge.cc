@@ -1,11 +1,15 @@
 #include "coordinator/cli/acknowledge.h"
 
+#include <nlohmann/json.hpp>
+
 #include "absl/strings/str_cat.h"
 #include "coordinator/cli/output.h"
 #include "coordinator/cli/pause.h"
 #include "coordinator/cli/show.h"
 #include "coordinator/cli/table.h"
+#include "digest/report_json.h"
 #include "proto/common/flags/command_line.h"
+#include "proto/wire/json_writer.h"
 
 namespace rapideye::cli {
 namespace {
@@ -28,6 +32,7 @@ AcknowledgeCommand::AcknowledgeCommand(CLI::App& app)
       this->app(), "reason", reason_,
       "note for others, such as who works on it; shown wherever the incident is listed")
       .WithoutVariable();
+  AddFormat(format_, "output format; json: one object");
 }
 
 int AcknowledgeCommand::Run() {
@@ -41,6 +46,15 @@ int AcknowledgeCommand::Run() {
   request.set_by(Caller());
   const absl::StatusOr<v1::AcknowledgeReply> reply = client->Acknowledge(request);
   if (!reply.ok()) return Fail(reply.status());
+  if (format_ == "json") {
+    std::string acknowledged;
+    wire::AppendJson(reply->acknowledged(), acknowledged);
+    const nlohmann::ordered_json json = {
+        {"id", *id}, {"acknowledged", nlohmann::ordered_json::parse(acknowledged)}};
+    return PrintDocument(digest::Dump(json, /*pretty=*/false) + "\n", format_)
+               ? program::kExitOk
+               : program::kExitFailure;
+  }
   const std::string text = absl::StrCat("Incident ", Shown(*id), " is acknowledged by ",
                                         Shown(reply->acknowledged().by()), ".\n");
   return Print(text) ? program::kExitOk : program::kExitFailure;

@@ -20,6 +20,7 @@ class AcknowledgeCommand final : public Command {
   CoordinatorFlags coordinator_;
   std::string id_;
   std::string reason_;
+  std::string format_ = "text";
 };
 
 }  // namespace rapideye::cli

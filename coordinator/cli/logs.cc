@@ -23,6 +23,7 @@
 #include "coordinator/cli/standard_input.h"
 #include "digest/report_json.h"
 #include "proto/common/flags/command_line.h"
+#include "proto/common/text/safe_text.h"
 #include "proto/wire/evidence_wire.h"
 #include "proto/wire/json_writer.h"
 
@@ -63,12 +64,21 @@ void AppendEvent(const std::string& path, int64_t number, const logs::LogLine& l
   absl::StrAppend(&out, digest::Dump(object, /*pretty=*/false), "\n");
 }
 
+// "train.log:12: CORE_HALT: Core halted unexpectedly: …", for people.
+void AppendText(const std::string& path, int64_t number, const logs::LogLine& line,
+                std::string& out) {
+  absl::StrAppend(&out, ShownPath(path), ":", number, ": ",
+                  v1::LogEvent::Kind_Name(wire::LogEventToWire(line.event).kind()), ": ",
+                  text::EscapeText(line.event.text, text::kMaxSentenceBytes), "\n");
+}
+
 }  // namespace
 
 LogsCommand::LogsCommand(CLI::App& app)
     : Command(app, "logs", "Find errors and warnings of TPU training in log files, offline") {
   program::AddArgument(this->app(), "FILE", files_, "Log files, plain or gzip; - is standard input")
       .Required();
+  AddFormat(format_, "output format; json: one object per event; text: one line");
   program::AddFlag(this->app(), "all", all_, "also prints lines that healthy runs write (BENIGN)");
   program::AddFlag(this->app(), "log-signatures", signatures_file_,
                    "file of the site's own patterns of log lines, beside the built-in ones "
@@ -99,7 +109,11 @@ LogsCommand::Outcome LogsCommand::ReadFile(const std::string& path,
   const auto take = [&](absl::string_view line) {
     context.Take(line, options, [&](const logs::LogLine& found) {
       if (found.event.kind == LogKind::kBenign && !all_) return;
-      AppendEvent(path, splitter.number(), found, out);
+      if (format_ == "text") {
+        AppendText(path, splitter.number(), found, out);
+      } else {
+        AppendEvent(path, splitter.number(), found, out);
+      }
     });
   };
   const Progress progress(absl::StrCat("reading ", ShownPath(path)));

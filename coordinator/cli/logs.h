@@ -14,7 +14,7 @@ class LogsCommand final : public Command {
  public:
   explicit LogsCommand(CLI::App& app);
 
-  // Prints one JSON object per event to standard output, in the order of the files
+  // Prints one JSON object or line of text per event to standard output, in the order of the files
   // and their lines, and names files that cannot be read on standard error. Returns
   // the program's exit status: 0 if every file was read to its end, 2 if a file was not
   // or the signatures are wrong, 1 if the output cannot be written.
@@ -27,6 +27,7 @@ class LogsCommand final : public Command {
 
   std::vector<std::string> files_;
   std::string signatures_file_;
+  std::string format_ = "json";
   bool all_ = false;
 };
 

@@ -118,6 +118,14 @@ TEST(LogsTest, LeavesOutWhatIsBenignUnlessAsked) {
   EXPECT_EQ(all[0]["kind"], "BENIGN");
 }
 
+TEST(LogsTest, PrintsALineForEachEventAsText) {
+  const std::string path = File("text.log", std::string("step 1\n\x1b[0m") + kHalt);
+  const Result result = Rapideye({"logs", "--format=text", path});
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_EQ(result.out, path + ":2: CORE_HALT: Core halted unexpectedly: INTERNAL\n");
+  EXPECT_EQ(Rapideye({"logs", "--json", path}).out, Rapideye({"logs", path}).out);
+}
+
 TEST(LogsTest, ReadsStandardInput) {
   const std::string path = File("stdin.log", std::string(kHalt) + "Barrier timed out");
   const Result result = Rapideye({"logs", "-"}, -1, path);

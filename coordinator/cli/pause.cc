@@ -9,6 +9,7 @@
 #include "coordinator/cli/output.h"
 #include "coordinator/cli/table.h"
 #include "proto/common/flags/command_line.h"
+#include "proto/wire/json_writer.h"
 
 namespace rapideye::cli {
 namespace {
@@ -40,6 +41,8 @@ PauseCommand::PauseCommand(CLI::App& app)
                    "why, for others; shown wherever the job's state is shown")
       .WithoutVariable();
   program::AddFlag(this->app(), "end", end_, "ends the pause that is in force").WithoutVariable();
+  AddFormat(format_,
+            "output format; json: one object, whose pause is absent once none is in force");
 }
 
 int PauseCommand::Run() {
@@ -60,6 +63,11 @@ int PauseCommand::Run() {
   if (!client.ok()) return Fail(client.status());
   const absl::StatusOr<v1::PauseReply> reply = client->Pause(request);
   if (!reply.ok()) return Fail(reply.status());
+  if (format_ == "json") {
+    std::string json;
+    wire::AppendJson(*reply, json);
+    return PrintDocument(json + "\n", format_) ? program::kExitOk : program::kExitFailure;
+  }
   const std::string text =
       reply->has_pause()
           ? absl::StrCat("The watch is paused for ",

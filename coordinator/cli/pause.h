@@ -26,6 +26,7 @@ class PauseCommand final : public Command {
   std::optional<absl::Duration> for_;
   std::string reason_;
   bool end_ = false;
+  std::string format_ = "text";
 };
 
 }  // namespace rapideye::cli

@@ -4,6 +4,7 @@
 usage: hold_test.py BIN      (the folder of the programs)
 """
 
+import json
 import os
 import re
 import signal
@@ -17,6 +18,25 @@ BIN = os.path.realpath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
 
 
 class HoldTest(unittest.TestCase):
+    def ask(self, setting, command):
+        """The object that the command prints."""
+        done = subprocess.run(["bash", "-c", f"{setting}; {command} --json"], capture_output=True,
+                              text=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, 0, f"{command}: {done.stderr}")
+        return json.loads(done.stdout)
+
+    def check_pause_and_acknowledgement(self, setting):
+        pause = self.ask(setting, "rapideye pause --for=1h --reason=drill")["pause"]
+        self.assertEqual(pause["reason"], "drill")
+        self.assertTrue(0 < pause["leftMs"] <= 3600 * 1000, pause)
+        self.assertTrue(pause["by"])
+        self.assertEqual(self.ask(setting, "rapideye pause --end"), {})
+        known = self.ask(setting, "rapideye acknowledge latest --reason=drill")
+        self.assertRegex(known["id"], r"^\d{8}T\d{6}Z-[0-9a-f]{8}$")
+        self.assertEqual(known["acknowledged"]["reason"], "drill")
+        self.assertTrue(known["acknowledged"]["by"])
+        self.assertTrue(known["acknowledged"]["at"])
+
     def test_what_it_prints_works(self):
         with tempfile.TemporaryDirectory() as folder:
             job = subprocess.Popen([f"{BIN}/testbed", "--hold", f"--state-dir={folder}"],
@@ -42,6 +62,7 @@ class HoldTest(unittest.TestCase):
                                           capture_output=True, text=True, check=False, timeout=60)
                     self.assertEqual(done.returncode, 0, f"{command}: {done.stderr}")
                     self.assertRegex(done.stdout, r"BAD_TPU_CHIP|bad TPU chips", command)
+                self.check_pause_and_acknowledgement(setting)
                 job.send_signal(signal.SIGINT)
                 rest, _ = job.communicate(timeout=60)
                 self.assertTrue(re.search("^RIGHT$", rest, re.MULTILINE), rest)

@@ -23,7 +23,12 @@ class Receiver(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Answer)
         self.statuses = list(statuses)
         self.got = []  # (headers, body)
+        self.connections = 0
         threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
+
+    def get_request(self):
+        self.connections += 1
+        return super().get_request()
 
     def handle_error(self, *_):
         pass  # a handshake that the client refused
@@ -72,11 +77,16 @@ class Webhook(HookCase):
         self.assertEqual(headers["X-Rapideye-Signature"],
                          "sha256=" + hmac.new(SECRET, signed, hashlib.sha256).hexdigest())
 
+    def test_names_beyond_ascii_travel_in_the_body_alone(self):
+        receiver = self.receiver()
+        self.hook("webhook", remove=["hôst"])
+        self.assertEqual(receiver.got[0][0]["X-Rapideye-Remove-Hosts"], "h?st")
+
     def test_tries_again_with_the_same_incident(self):
-        receiver = self.receiver(503, 429)
+        receiver = self.receiver(503, 429, 408)
         self.assertIn("sent: 200", self.hook("webhook"))
         self.assertEqual([headers["X-Rapideye-Incident"] for headers, _ in receiver.got],
-                         ["20261003T035420Z-1a2b3c4d"] * 3)
+                         ["20261003T035420Z-1a2b3c4d"] * 4)
         self.assertNotIn("X-Rapideye-Signature", receiver.got[0][0])
 
     def test_does_not_insist_where_it_is_refused(self):
@@ -100,7 +110,7 @@ class Webhook(HookCase):
         receiver.socket = context.wrap_socket(receiver.socket, server_side=True)
         url = f"https://127.0.0.1:{receiver.server_port}/in"
         self.assertIn("CERTIFICATE_VERIFY_FAILED", self.hook("webhook", status=1, WEBHOOK_URL=url))
-        self.assertEqual(receiver.got, [])
+        self.assertEqual((receiver.got, receiver.connections), ([], 1))
         self.hook("webhook", WEBHOOK_URL=url, WEBHOOK_CA_FILE=self.path("crt"))
         self.assertEqual(len(receiver.got), 1)
 
@@ -138,6 +148,8 @@ class Webhook(HookCase):
         opened, changed, recovered = (body["text"] for body in self.bodies(receiver))
         self.assertIn("&lt;!channel&gt; &amp; co hangs: BAD_TPU_CHIP", opened)
         self.assertIn(CULPRIT, opened)
+        self.assertIn(". Megascale detects a hang", opened)
+        self.assertNotIn("Removed", opened)
         self.assertIn("the verdict is now BAD_TPU_CHIP", changed)
         self.assertIn("goes on after 2 h 7 min (BAD_TPU_CHIP", recovered)
         for text in (opened, changed, recovered):
@@ -146,6 +158,12 @@ class Webhook(HookCase):
             self.assertFalse(text.startswith("TEST"))
         self.hook("webhook", test=True)
         self.assertTrue(self.bodies(receiver)[3]["text"].startswith("TEST, nothing hangs"))
+        self.hook("webhook", remove=[CULPRIT])
+        self.assertTrue(self.bodies(receiver)[4]["text"].endswith(f"\nRemoved: {CULPRIT}"))
+        self.hook("webhook", event="recovered", ended="2026-10-03T03:56:27+00:00")
+        self.assertIn("goes on after 2 min 7 s (", self.bodies(receiver)[5]["text"])
+        self.hook("webhook", event="recovered", ended="2026-10-03T03:54:19+00:00")
+        self.assertIn("goes on (", self.bodies(receiver)[6]["text"])
 
     def test_pagerduty_triggers_and_resolves_one_alert(self):
         receiver = self.form("pagerduty")
@@ -160,6 +178,12 @@ class Webhook(HookCase):
             self.assertEqual(event["payload"]["timestamp"], "2026-10-03T03:54:20+00:00")
             self.assertTrue(event["payload"]["source"])
             self.assertIn(CULPRIT, event["payload"]["summary"])
+        self.assertEqual((opened["payload"]["class"], opened["payload"]["component"]),
+                         ("BAD_TPU_CHIP", CULPRIT))
+        self.assertEqual([event["payload"]["custom_details"] for event in (opened, changed)],
+                         [{"incident": "20261003T035420Z-1a2b3c4d", "event": event,
+                           "detail": "TENSOR_CORE", "removed": ""}
+                          for event in ("opened", "changed")])
         self.assertEqual(recovered, {"routing_key": "R0UT1NGKEY", "event_action": "resolve",
                                      "dedup_key": "20261003T035420Z-1a2b3c4d"})
         self.assertEqual({opened["dedup_key"], changed["dedup_key"]}, {recovered["dedup_key"]})
@@ -167,6 +191,8 @@ class Webhook(HookCase):
         self.assertNotIn("X-Rapideye-Signature", receiver.got[0][0])
         self.hook("webhook", test=True, WEBHOOK_SECRET_FILE=key)
         self.assertEqual(self.bodies(receiver)[3]["payload"]["severity"], "info")
+        self.hook("webhook", remove=[CULPRIT], WEBHOOK_SECRET_FILE=key)
+        self.assertEqual(self.bodies(receiver)[4]["payload"]["custom_details"]["removed"], CULPRIT)
         self.assertIn("routing key", self.hook("webhook", status=2))
 
     def test_alertmanager_ends_the_alert_that_it_began(self):
@@ -179,17 +205,29 @@ class Webhook(HookCase):
         self.assertEqual(opened["labels"]["alertname"], "RapideyeIncident")
         self.assertEqual(opened["labels"], changed["labels"])
         self.assertEqual(opened["labels"], recovered["labels"])
-        self.assertNotEqual(opened["annotations"], changed["annotations"])
+        self.assertEqual([alert["annotations"]["cause"] for alert in (opened, changed)],
+                         ["BAD_TPU_CHIP", "NETWORKING_ISSUE"])
+        self.assertEqual(opened["annotations"]["culprits"], CULPRIT)
+        self.assertEqual(opened["labels"]["severity"], "critical")
         for alert in (opened, changed, recovered):
             self.assertEqual(alert["startsAt"], "2026-10-03T03:54:20+00:00")
         self.assertEqual(opened["endsAt"], "2026-11-02T03:54:20+00:00")
         self.assertEqual(recovered["endsAt"], "2026-10-03T06:01:23+00:00")
+        self.hook("webhook", test=True)
+        self.assertEqual(self.bodies(receiver)[3][0]["labels"]["severity"], "info")
 
     def test_an_end_before_the_beginning_is_the_beginning(self):
         receiver = self.form("alertmanager")
         self.hook("webhook", event="recovered", ended="2026-10-03T03:54:19+00:00")
         [[alert]] = self.bodies(receiver)
         self.assertEqual(alert["endsAt"], alert["startsAt"])
+
+    def test_ten_hosts_are_named_and_the_others_counted(self):
+        receiver = self.form("slack")
+        self.digest["culprits"] = [{"host": f"host-{number}"} for number in range(12)]
+        self.hook("webhook")
+        [text] = (body["text"] for body in self.bodies(receiver))
+        self.assertIn("host-8, host-9 and 2 more. ", text)
 
     def test_messages_are_bounded(self):
         self.digest["culprits"] = [{"host": f"host-{number}" + "x" * 300} for number in range(5000)]
@@ -226,6 +264,11 @@ class Webhook(HookCase):
 
     def test_settings_that_cannot_be_right(self):
         self.assertIn("is not set", self.hook("webhook", status=2))
+        # An address of this machine that counts as another's: without TLS only where that is allowed.
+        self.assertIn("https://", self.hook("webhook", status=2, WEBHOOK_URL="http://127.0.0.2:1/"))
+        tried = self.hook("webhook", status=1, WEBHOOK_URL="http://127.0.0.2:1/", WEBHOOK_INSECURE="1",
+                          WEBHOOK_PAUSE="60")
+        self.assertIn("http://127.0.0.2:1: ", tried)
         for url in ("http://example.com/", "ftp://127.0.0.1/", "nonsense"):
             self.assertIn("https://", self.hook("webhook", status=2, WEBHOOK_URL=url))
         self.receiver()

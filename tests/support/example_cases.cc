@@ -230,6 +230,14 @@ ExampleCase Unrecoverable() {
   example.capture.snapshots.pop_back();
   example.verdict.missing = {{1, 1}};
   example.verdict.culprits = {CulpritAt(1, 0, "process 4711 exited with status 1")};
+  example.verdict.runtime_verdict =
+      RuntimeVerdict{Cause::kUnrecoverableError, {WorkerId{1, 0}}, true};
+  Process leftover;
+  leftover.pid = 4000;
+  leftover.user = "tpu";
+  leftover.started_ms_ago = 86'400'000;
+  leftover.command = "python3";
+  example.verdict.holders = {ForeignHolder{WorkerId{1, 0}, leftover}};
   return example;
 }
 
