@@ -62,12 +62,15 @@ class Finder {
     const int slice = topology_.worker(worker).slice;
     int running = -1;
     bool mixed = false;
+    int queue = -1;  // the one looked at last: the cores of a host nearly always have one queue
     std::set<int> held;
     for (int i = first; i < last; ++i) {
       const Unit& unit = positions_.unit(i);
-      for (const Launch& launch : topology_.Chain(worker, *unit.core)) {
+      for (size_t at = 0; unit.queue != queue && at <= unit.core->queued.size(); ++at) {
+        const Launch launch = topology_.LaunchAt(worker, *unit.core, at);
         if (launch.program >= 0) held.insert(launch.program);
       }
+      queue = unit.queue;
       if (unit.at && unit.state != UnitState::kIdle) in_step_.insert(cohort);
       if (unit.state != UnitState::kRunning || unit.program < 0) continue;
       mixed = mixed || (running >= 0 && running != unit.program);
@@ -565,9 +568,12 @@ class Finder {
   std::vector<Launch> ChainOf(int worker) const {
     const auto [first, last] = positions_.UnitsOf(worker);
     std::vector<Launch> longest(1);
+    int queue = -1;
     for (int i = first; i < last; ++i) {
-      if (positions_.unit(i).state != UnitState::kRunning) continue;
-      std::vector<Launch> chain = topology_.Chain(worker, *positions_.unit(i).core);
+      const Unit& unit = positions_.unit(i);
+      if (unit.state != UnitState::kRunning || unit.queue == queue) continue;
+      queue = unit.queue;
+      std::vector<Launch> chain = topology_.Chain(worker, *unit.core);
       const bool better = chain.size() > longest.size() ||
                           (chain.size() == longest.size() && chain.front().id.has_value() &&
                            !longest.front().id.has_value());
@@ -604,10 +610,14 @@ class Finder {
     const ProgramOrder& order = OrderOf(topology_.worker(worker).cohort);
     if (order.empty()) return false;
     const auto [first, last] = positions_.UnitsOf(worker);
+    int queue = -1;
     for (int i = first; i < last; ++i) {
+      const Unit& unit = positions_.unit(i);
+      if (unit.queue == queue) continue;
+      queue = unit.queue;
       std::optional<int64_t> before;
-      for (const Launch& launch : topology_.Chain(worker, *positions_.unit(i).core)) {
-        const auto at = order.Ordinal(launch);
+      for (size_t slot = 0; slot <= unit.core->queued.size(); ++slot) {
+        const auto at = order.Ordinal(topology_.LaunchAt(worker, *unit.core, slot));
         if (!at.has_value()) continue;
         if (before.has_value() && *at <= *before) return true;
         before = at;
