@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <map>
+#include <numeric>
 #include <set>
 #include <span>
 
@@ -29,6 +31,7 @@ enum class Shown { kProbeFailed, kProbePassed, kUnacked, kGone, kPending, kLossy
 // One report about a pair of workers. Ten thousand hosts make a hundred thousand reports, nearly
 // all about connections that work: a report on such a connection costs no further memory.
 struct Report {
+  int first;      // the worker of the pair with the lesser index
   int other;      // the worker of the pair with the greater index
   bool by_other;  // the worker with the greater index reports
   Shown shown;
@@ -49,11 +52,10 @@ class Reader {
       : topology_(topology),
         counts_(counts),
         long_ms_(static_cast<int64_t>(kLongWaitShare * static_cast<double>(still_ms))),
-        many_retransmits_(ManyRetransmits(topology)),
-        reports_(topology.workers().size()) {}
+        many_retransmits_(ManyRetransmits(topology)) {}
 
-  // The reports, by the worker of the pair with the lesser index.
-  std::vector<std::vector<Report>> Read() {
+  // Those about one pair come in the order in which workers report.
+  std::vector<Report> Read() {
     for (int i = 0; i < static_cast<int>(topology_.workers().size()); ++i) {
       const Snapshot* snapshot = topology_.worker(i).snapshot;
       if (snapshot == nullptr) continue;
@@ -69,8 +71,7 @@ class Reader {
     const int peer = topology_.Find(peer_id);
     if (peer < 0 || peer == worker) return;
     const auto [first, second] = std::minmax(worker, peer);
-    reports_[static_cast<size_t>(first)].push_back(
-        {second, worker == second, shown, nic.has_value() ? &*nic : nullptr});
+    reports_.push_back({first, second, worker == second, shown, nic.has_value() ? &*nic : nullptr});
     if (shown == Shown::kProbeFailed) ++counts_.probed_failed[static_cast<size_t>(peer)];
     if (shown == Shown::kProbeFailed || shown == Shown::kProbePassed) {
       ++counts_.probed[static_cast<size_t>(peer)];
@@ -124,7 +125,7 @@ class Reader {
   LinkEvidence& counts_;
   const int64_t long_ms_;
   const int64_t many_retransmits_;
-  std::vector<std::vector<Report>> reports_;
+  std::vector<Report> reports_;
 };
 
 // `by`: the worker that reports it.
@@ -159,8 +160,8 @@ class Collector {
   LinkEvidence Collect();
 
  private:
-  // Takes all reports about pairs of `worker` with workers of a greater index.
-  void TakeReports(int worker, std::vector<Report>& reports);
+  // Takes all reports, one pair after the other.
+  void TakeReports(const std::vector<Report>& reports);
   void TakePair(const WorkerPair& pair, std::span<const Report> reports);
 
   // A firewall drops probes, and no other traffic. This holds if both ends show connections to each
@@ -195,8 +196,7 @@ Collector::Collector(const Topology& topology, int64_t still_ms)
 }
 
 LinkEvidence Collector::Collect() {
-  std::vector<std::vector<Report>> reports = Reader(topology_, still_ms_, links_).Read();
-  for (size_t i = 0; i < reports.size(); ++i) TakeReports(static_cast<int>(i), reports[i]);
+  TakeReports(Reader(topology_, still_ms_, links_).Read());
   DropWhatFirewallsExplain();
   for (const auto& [pair, evidence] : links_.pairs) {
     if (!evidence.Broken()) continue;
@@ -212,16 +212,26 @@ LinkEvidence Collector::Collect() {
   return std::move(links_);
 }
 
-void Collector::TakeReports(int worker, std::vector<Report>& reports) {
-  std::sort(reports.begin(), reports.end(),
-            [](const Report& a, const Report& b) { return a.other < b.other; });
-  for (auto begin = reports.begin(); begin != reports.end();) {
-    const auto end = std::find_if(
-        begin, reports.end(), [&](const Report& report) { return report.other != begin->other; });
-    TakePair({worker, begin->other}, {begin, end});
-    begin = end;
+void Collector::TakeReports(const std::vector<Report>& reports) {
+  // Many short sorts are cheaper than a long one.
+  std::vector<size_t> end_of(topology_.workers().size() + 1, 0);  // of a worker's, once distributed
+  for (const Report& report : reports) ++end_of[static_cast<size_t>(report.first) + 1];
+  std::partial_sum(end_of.begin(), end_of.end(), end_of.begin());
+  std::vector<Report> by_first(reports.size());
+  for (const Report& report : reports) {
+    by_first[end_of[static_cast<size_t>(report.first)]++] = report;
   }
-  std::vector<Report>().swap(reports);
+  auto begin = by_first.begin();
+  for (size_t worker = 0; worker < topology_.workers().size(); ++worker) {
+    const auto stop = by_first.begin() + static_cast<std::ptrdiff_t>(end_of[worker]);
+    std::sort(begin, stop, [](const Report& a, const Report& b) { return a.other < b.other; });
+    while (begin != stop) {
+      const auto end = std::find_if(
+          begin, stop, [&](const Report& report) { return report.other != begin->other; });
+      TakePair({static_cast<int>(worker), begin->other}, {begin, end});
+      begin = end;
+    }
+  }
 }
 
 void Collector::TakePair(const WorkerPair& pair, std::span<const Report> reports) {

@@ -40,31 +40,49 @@ bool IsSparse(const Core& core) {
 
 // A total order of a worker's cores by their identity and their state, so that the order
 // of reporting cannot matter.
-auto CoreRank(const Core& core) {
-  const Sequencer* s = MainSequencer(core);
-  return std::tuple(core.chip, core.index, core.program.has_value(), core.launch_id,
-                    s == nullptr ? std::nullopt : s->tag, s == nullptr ? std::nullopt : s->pc);
-}
-
-std::vector<const Core*> SortedCores(const Snapshot& snapshot) {
-  std::vector<const Core*> cores;
-  cores.reserve(snapshot.cores.size());
-  for (const Core& core : snapshot.cores) cores.push_back(&core);
-  // Nearly all cores differ in chip or index already. The other fields lie elsewhere in memory.
-  const auto before = [](const Core* a, const Core* b) {
-    if (a->chip != b->chip) return a->chip < b->chip;
-    if (a->index != b->index) return a->index < b->index;
-    return CoreRank(*a) < CoreRank(*b);
+bool IsBefore(const SeatedCore& a, const SeatedCore& b) {
+  if (a.chip != b.chip) return a.chip < b.chip;
+  if (a.index != b.index) return a.index < b.index;
+  const bool runs = a.core->program.has_value();
+  if (runs != b.core->program.has_value()) return !runs;
+  if (a.core->launch_id != b.core->launch_id) return a.core->launch_id < b.core->launch_id;
+  const auto tag = [](const SeatedCore& one) {
+    return one.sequencer == nullptr ? std::nullopt : one.sequencer->tag;
   };
-  // Agents report cores in this order; a job may have 300,000.
-  if (!std::is_sorted(cores.begin(), cores.end(), before)) {
-    std::stable_sort(cores.begin(), cores.end(), before);
-  }
-  return cores;
+  return std::tuple(tag(a), a.pc) < std::tuple(tag(b), b.pc);
 }
 
-UnitState StateOf(const Core& core, const Sequencer* sequencer) {
-  const std::optional<int64_t> pc = sequencer == nullptr ? std::nullopt : sequencer->pc;
+// Fills `sorted`, whose memory serves one worker after the other: a job may have 300,000 cores.
+void SortCores(const Snapshot& snapshot, std::vector<SeatedCore>& sorted) {
+  sorted.clear();
+  for (const Core& core : snapshot.cores) {
+    const Sequencer* sequencer = MainSequencer(core);
+    // Read here, because a processor fetches the sequencers of several cores at a time.
+    const auto pc = sequencer == nullptr ? std::nullopt : sequencer->pc;
+    sorted.push_back({core.chip, core.index, pc, &core, sequencer});
+  }
+  // Agents report the cores of a chip by type, then index: nearly in this order.
+  constexpr size_t kFewCores = 64;
+  if (sorted.size() > kFewCores) {
+    std::stable_sort(sorted.begin(), sorted.end(), IsBefore);
+    return;
+  }
+  for (auto it = sorted.begin(); it != sorted.end(); ++it) {
+    if (it == sorted.begin() || !IsBefore(*it, *std::prev(it))) continue;
+    const auto place = std::upper_bound(sorted.begin(), it, *it, IsBefore);
+    std::rotate(place, it, std::next(it));
+  }
+}
+
+bool HaveSameQueue(const Core& a, const Core& b) {
+  const auto same = [](const QueuedProgram& one, const QueuedProgram& other) {
+    return one.program == other.program && one.launch_id == other.launch_id;
+  };
+  return a.program == b.program && a.launch_id == b.launch_id &&
+         std::equal(a.queued.begin(), a.queued.end(), b.queued.begin(), b.queued.end(), same);
+}
+
+UnitState StateOf(const Core& core, std::optional<int64_t> pc) {
   if (pc.has_value() && *pc != 0) return UnitState::kRunning;
   if (pc.has_value()) return core.queued.empty() ? UnitState::kIdle : UnitState::kEntry;
   // Without a pc, a core is known to be idle only if it shows no work at all.
@@ -96,10 +114,14 @@ Positions::Positions(const Topology& topology) : topology_(topology) {
   const size_t workers = topology.workers().size();
   first_unit_.reserve(workers + 1);
   first_sparse_.reserve(workers + 1);
+  size_t cores = 0;
+  for (const Snapshot& snapshot : topology.capture().snapshots) cores += snapshot.cores.size();
+  units_.reserve(cores);
+  std::vector<SeatedCore> sorted;
   for (size_t i = 0; i < workers; ++i) {
     first_unit_.push_back(static_cast<int>(units_.size()));
     first_sparse_.push_back(static_cast<int>(sparse_.size()));
-    AddWorker(static_cast<int>(i));
+    AddWorker(static_cast<int>(i), sorted);
   }
   first_unit_.push_back(static_cast<int>(units_.size()));
   first_sparse_.push_back(static_cast<int>(sparse_.size()));
@@ -110,6 +132,7 @@ Positions::Positions(const Topology& topology) : topology_(topology) {
   FoldNeighbours();
   FoldRings();
   FoldSiblings();
+  reported_.clear();
 }
 
 std::pair<int, int> Positions::UnitsOf(int worker) const {
@@ -130,22 +153,24 @@ int Positions::InternPlace(const Place& place) {
   return it->second;
 }
 
-void Positions::AddWorker(int worker) {
+void Positions::AddWorker(int worker, std::vector<SeatedCore>& sorted) {
   const WorkerInfo& info = topology_.worker(worker);
   if (info.snapshot == nullptr || info.standby) return;
   const ProgramOrder& order = topology_.cohorts()[static_cast<size_t>(info.cohort)].order;
-  for (const Core* core : SortedCores(*info.snapshot)) {
-    const Sequencer* sequencer = MainSequencer(*core);
-    const UnitState state = StateOf(*core, sequencer);
+  const size_t first = units_.size();
+  SortCores(*info.snapshot, sorted);
+  for (const auto& [chip, index, pc, core, sequencer] : sorted) {
+    const UnitState state = StateOf(*core, pc);
     const int program = topology_.ProgramOf(worker, *core);
     int place = -1;
     if (state == UnitState::kRunning) {
       Place where;
       where.program = program;
       where.tag = sequencer->tag;
-      where.pc = *sequencer->pc;
+      where.pc = *pc;
       where.core_type = IsSparse(*core) ? CoreType::kSparseCore : CoreType::kTensorCore;
       place = InternPlace(where);
+      NoteReported(place, *sequencer);
     }
     if (IsSparse(*core)) {
       // A SparseCore is often idle, or nothing is known of it.
@@ -158,29 +183,53 @@ void Positions::AddWorker(int worker) {
     unit.state = state;
     unit.program = program;
     unit.place = place;
-    unit.at = AtOf(order, topology_, worker, *core, state);
+    const Unit* before = units_.size() > first ? &units_.back() : nullptr;
+    const bool same_queue = before != nullptr && HaveSameQueue(*before->core, *core);
+    if (before != nullptr) unit.queue = before->queue + (same_queue ? 0 : 1);
+    unit.at = same_queue && before->state == state ? before->at
+                                                   : AtOf(order, topology_, worker, *core, state);
     if (sequencer != nullptr) unit.frozen_ms = sequencer->frozen_ms;
     unit.stuck_ms = core->stuck_ms;
     units_.push_back(unit);
   }
 }
 
+// Classifies the instruction at which a core stands by the text of the program; without that, by
+// the runtime's own text of the instruction.
+static HloClass ClassByText(const Sequencer& sequencer) {
+  if (sequencer.hlo_waits.has_value()) return ClassifyHlo(*sequencer.hlo_waits);
+  if (!sequencer.hlo_text.has_value()) return HloClass::kUnknown;
+  return ClassifyHlo(HloWaitsOfLine(*sequencer.hlo_text));
+}
+
+void Positions::NoteReported(int place, const Sequencer& sequencer) {
+  reported_.resize(places_.size());
+  Reported& reported = reported_[static_cast<size_t>(place)];
+  if (sequencer.hlo.has_value() && !sequencer.hlo->empty()) {
+    const std::string_view name = *sequencer.hlo;
+    const auto it = std::find_if(reported.names.begin(), reported.names.end(),
+                                 [&](const auto& counted) { return counted.first == name; });
+    if (it == reported.names.end()) {
+      reported.names.emplace_back(name, 1);
+    } else {
+      ++it->second;
+    }
+  }
+  const HloClass told = ClassByText(sequencer);
+  if (told != HloClass::kUnknown) reported.by_text.insert(told);
+}
+
 // The HLO reported by one core holds for every core at the same fingerprint, tag and pc.
 void Positions::NameHlo() {
-  std::map<int, std::map<std::string_view, int>> seen;
-  auto look = [&](const Core& core, int place) {
-    const Sequencer* sequencer = MainSequencer(core);
-    if (place < 0 || sequencer == nullptr || !sequencer->hlo.has_value()) return;
-    if (!sequencer->hlo->empty()) ++seen[place][*sequencer->hlo];
-  };
-  for (const Unit& unit : units_) look(*unit.core, unit.place);
-  for (const SparseUnit& unit : sparse_) look(*unit.core, unit.place);
-  for (const auto& [place, names] : seen) {
-    Place& where = places_[static_cast<size_t>(place)];
+  for (size_t i = 0; i < reported_.size(); ++i) {
+    auto& names = reported_[i].names;
+    if (names.empty()) continue;
+    std::sort(names.begin(), names.end());
+    Place& where = places_[i];
     int best = 0;
     bool contradicted = false;
     for (const auto& [name, count] : names) {
-      contradicted = contradicted || ClassifyHlo(name) != ClassifyHlo(names.begin()->first);
+      contradicted = contradicted || ClassifyHlo(name) != ClassifyHlo(names.front().first);
       if (count > best) {
         best = count;
         where.hlo = name;
@@ -190,33 +239,14 @@ void Positions::NameHlo() {
   }
 }
 
-namespace {
-
-// Classifies the instruction at which a core stands by the text of the program; without that, by
-// the runtime's own text of the instruction.
-HloClass ClassByText(const Sequencer& sequencer) {
-  if (sequencer.hlo_waits.has_value()) return ClassifyHlo(*sequencer.hlo_waits);
-  if (!sequencer.hlo_text.has_value()) return HloClass::kUnknown;
-  return ClassifyHlo(HloWaitsOfLine(*sequencer.hlo_text));
-}
-
-}  // namespace
-
 // The class by the program's text, seen at one core, holds for all and outranks any name.
 void Positions::ClassifyByText() {
-  std::map<int, std::map<HloClass, int>> seen;
-  const auto look = [&seen](const Core& core, int place) {
-    const Sequencer* sequencer = MainSequencer(core);
-    if (place < 0 || sequencer == nullptr) return;
-    const HloClass told = ClassByText(*sequencer);
-    if (told != HloClass::kUnknown) ++seen[place][told];
-  };
-  for (const Unit& unit : units_) look(*unit.core, unit.place);
-  for (const SparseUnit& unit : sparse_) look(*unit.core, unit.place);
-  for (const auto& [place, classes] : seen) {
-    Place& where = places_[static_cast<size_t>(place)];
+  for (size_t i = 0; i < reported_.size(); ++i) {
+    const std::set<HloClass>& classes = reported_[i].by_text;
+    if (classes.empty()) continue;
+    Place& where = places_[i];
     const HloClass by_name = where.hlo_class;
-    where.hlo_class = classes.size() == 1 ? classes.begin()->first : HloClass::kUnknown;
+    where.hlo_class = classes.size() == 1 ? *classes.begin() : HloClass::kUnknown;
     // One line of text does not show whether a kernel reaches other chips. The name may show it.
     if (where.hlo_class == HloClass::kKernel &&
         (by_name == HloClass::kMaybeWait || by_name == HloClass::kInSliceWait)) {
@@ -414,8 +444,16 @@ void Positions::FoldSiblings() {
   auto crowd_key = [&](const Unit& unit) {
     return std::tuple(topology_.worker(unit.worker).slice, unit.at, unit.place);
   };
-  for (const Unit& unit : units_) ++cluster[crowd_key(unit)];
+  // Units nearly always stand like the unit before.
+  auto last = cluster.end();
+  const auto crowd_of = [&](const Unit& unit) -> int& {
+    const auto key = crowd_key(unit);
+    if (last == cluster.end() || last->first != key) last = cluster.try_emplace(key).first;
+    return last->second;
+  };
+  for (const Unit& unit : units_) ++crowd_of(unit);
   std::vector<Unit> folded;
+  folded.reserve(units_.size());
   std::vector<int> first;
   for (size_t worker = 0; worker + 1 < first_unit_.size(); ++worker) {
     first.push_back(static_cast<int>(folded.size()));
@@ -426,7 +464,7 @@ void Positions::FoldSiblings() {
                            folded.back().core->chip == unit.core->chip;
       if (!sibling) {
         folded.push_back(unit);
-      } else if (cluster[crowd_key(unit)] < cluster[crowd_key(folded.back())]) {
+      } else if (crowd_of(unit) < crowd_of(folded.back())) {
         folded.back() = unit;
       }
     }

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "classifier/hlo_class.h"
@@ -45,6 +47,8 @@ struct Unit {
   std::optional<int64_t> at;
   std::optional<int64_t> frozen_ms;
   std::optional<int64_t> stuck_ms;
+  // Units of one worker with equal numbers are in the same launch and have the same queue.
+  int queue = 0;
 };
 
 // True if the pc moves, although the core has completed no launch for long.
@@ -55,6 +59,15 @@ struct SparseUnit {
   int worker = 0;
   const Core* core = nullptr;
   int place = -1;
+};
+
+// A core with its main sequencer and the numbers that order the cores of a worker.
+struct SeatedCore {
+  std::optional<int32_t> chip;
+  int32_t index = 0;
+  std::optional<int64_t> pc;
+  const Core* core = nullptr;
+  const Sequencer* sequencer = nullptr;
 };
 
 // Refers into the topology's capture.
@@ -73,7 +86,9 @@ class Positions {
   std::pair<int, int> SparseOf(int worker) const;
 
  private:
-  void AddWorker(int worker);
+  // `sorted`: memory for the cores of one worker after the other.
+  void AddWorker(int worker, std::vector<SeatedCore>& sorted);
+  void NoteReported(int place, const Sequencer& sequencer);
   void NameHlo();
   void ClassifyByText();
   void FoldInstructions();
@@ -88,6 +103,13 @@ class Positions {
   std::vector<Unit> units_;
   std::vector<SparseUnit> sparse_;
   std::vector<Place> places_;
+  // By place: the names of its instruction with the number of cores that report each, and the
+  // classes by the program's text. Cleared once the places are named.
+  struct Reported {
+    std::vector<std::pair<std::string_view, int>> names;
+    std::set<HloClass> by_text;
+  };
+  std::vector<Reported> reported_;
   std::vector<int> first_unit_;    // per worker, and one past the end
   std::vector<int> first_sparse_;  // likewise
   struct PlaceKey {

@@ -276,33 +276,24 @@ class Reader {
 
  private:
   void MeasureStandstill() {
-    std::vector<int64_t> stands;
-    auto look = [&](const Snapshot& snapshot) {
-      for (const Core& core : snapshot.cores) {
-        if (core.type != CoreType::kTensorCore) continue;
-        if (core.stuck_ms.has_value()) {
-          stands.push_back(*core.stuck_ms);
-        } else if (!core.sequencers.empty() && core.sequencers.front().frozen_ms.has_value()) {
-          stands.push_back(*core.sequencers.front().frozen_ms);
-        }
-      }
-    };
     // A runtime that is gone reports an earlier time: use it only if all runtimes are gone.
-    for (bool serving : {true, false}) {
-      for (const WorkerInfo& worker : topology_.workers()) {
-        if (worker.snapshot == nullptr || worker.standby) continue;
-        const bool serves = worker.snapshot->runtime.state == RuntimeState::kServing;
-        if (serves == serving) look(*worker.snapshot);
-      }
-      if (!stands.empty()) break;
-    }
-    if (stands.empty()) return;
-    timeline_.still_ms = Median(stands);
+    std::vector<int64_t> stands;
+    std::vector<int64_t> stood_before;
     std::vector<int64_t> waits;
     for (const WorkerInfo& worker : topology_.workers()) {
       if (worker.snapshot == nullptr || worker.standby) continue;
+      const bool serves = worker.snapshot->runtime.state == RuntimeState::kServing;
+      for (const Core& core : worker.snapshot->cores) {
+        if (core.type != CoreType::kTensorCore) continue;
+        std::optional<int64_t> stood = core.stuck_ms;
+        if (!stood && !core.sequencers.empty()) stood = core.sequencers.front().frozen_ms;
+        if (stood) (serves ? stands : stood_before).push_back(*stood);
+      }
       if (const auto stood = LongestStandMs(*worker.snapshot)) waits.push_back(*stood);
     }
+    if (stands.empty()) stands = std::move(stood_before);
+    if (stands.empty()) return;
+    timeline_.still_ms = Median(stands);
     waiting_ms_ = waits.empty() ? *timeline_.still_ms : Median(waits);
   }
 

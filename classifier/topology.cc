@@ -40,6 +40,7 @@ void Topology::AddWorkers() {
     if (index < 0) continue;
     WorkerInfo& worker = workers_[static_cast<size_t>(index)];
     worker.snapshot = &snapshot;
+    worker.programs.reserve(snapshot.programs.size());
     if (!snapshot.host.empty()) worker.host = snapshot.host;
     if (snapshot.node.has_value()) worker.node = snapshot.node;
   }
@@ -48,10 +49,16 @@ void Topology::AddWorkers() {
 int Topology::InternProgram(std::string_view fingerprint,
                             const std::optional<std::string>& module) {
   // A program without a fingerprint is told apart by its name.
-  const std::string key =
-      fingerprint.empty() ? "module:" + module.value_or("") : std::string(fingerprint);
-  auto [it, added] = program_index_.try_emplace(key, static_cast<int>(programs_.size()));
-  if (added) programs_.push_back({fingerprint, ""});
+  std::string made;
+  if (fingerprint.empty()) made = "module:" + module.value_or("");
+  const absl::string_view key = fingerprint.empty()
+                                    ? absl::string_view(made)
+                                    : absl::string_view(fingerprint.data(), fingerprint.size());
+  auto it = program_index_.find(key);
+  if (it == program_index_.end()) {
+    it = program_index_.try_emplace(std::string(key), static_cast<int>(programs_.size())).first;
+    programs_.push_back({fingerprint, ""});
+  }
   ProgramInfo& program = programs_[static_cast<size_t>(it->second)];
   // If two names are reported, the choice must not depend on the order of reports.
   if (module.has_value() && !module->empty() &&
@@ -137,6 +144,14 @@ static std::vector<Launch> LongestChain(const Topology& topology, int worker) {
   const Core* longest = nullptr;
   // Orders two chains of equal length. Runs for every core of a job, and so copies nothing.
   const auto is_before = [&](const Core& core, const Core& other) {
+    const auto same = [](const QueuedProgram& a, const QueuedProgram& b) {
+      return a.program == b.program && a.launch_id == b.launch_id;
+    };
+    if (core.program == other.program && core.launch_id == other.launch_id &&
+        std::equal(core.queued.begin(), core.queued.end(), other.queued.begin(), other.queued.end(),
+                   same)) {
+      return false;  // as nearly always
+    }
     for (size_t i = 0; i <= core.queued.size(); ++i) {
       const Launch a = topology.LaunchAt(worker, core, i);
       const Launch b = topology.LaunchAt(worker, other, i);
