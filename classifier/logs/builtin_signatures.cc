@@ -25,6 +25,7 @@ BENIGN                 "NET/OFI pciPath: "|"NET/OFI Error opening file: "|"Could
 BENIGN                 "rendezvous is aborting with status: OUT_OF_RANGE"|"rendezvous recv item cancelled"
 BENIGN                 "new correctable hardware errors"|"OpKernel ('op: "|"cloud_tpu_init failed"|"Could not load dynamic library"
 BENIGN                 "Signal 15 raised at PC: "|": tx_timeout: "
+BENIGN                 "bnxt_en"  "TS query for TX timer failed"
 
 # Megascale's own opinion, and the lines below it that name hosts.
 RUNTIME_VERDICT        "Megascale detects a hang"
@@ -45,6 +46,7 @@ HALT_NETWORK           "CUDA_ERROR_NVLINK_UNCORRECTABLE"|"uncorrectable NVLink e
 HALT_POWER             any-case  "observed errors are: [power"
 LAUNCH_GROUP_MISMATCH  "in the launch group with a different launch id"
 LAUNCH_GROUP_MISMATCH  "unexpected leader shows up"|"unexpected peer shows up"
+LAUNCH_GROUP_MISMATCH  "If using multi-controller backends, non-determinism of"
 # Whoever finds that a message is too long need not be the one whose program differs.
 COLLECTIVE_MISMATCH    "Is there a distributed collective mismatch in your code"
 COLLECTIVE_MISMATCH    "Detected mismatch between collectives on ranks"
@@ -317,6 +319,7 @@ KERNEL_HARDWARE        "EDAC "  " UE memory "|" UE on "|"ncorrected error"
 const char kBuiltInFamilies[] = R"table(
 RUNTIME_VERDICT        "Potential cause: "  "Bad TPU chip"|"Networking issue"|"Different module"|"Fingerprint mismatch"|"INCONSISTENT_TPU_PROGRAM"|"Data input stall"|"Unrecoverable error"
 RUNTIME_VERDICT        "Example hosts that have different "|"Please inspect the error log of these workers"
+RUNTIME_VERDICT        "Please examine the underlying networking stack"|"Please check the workers to make sure the data input pipeline"|"Please confirm that all workers is running the exact same program"|"blocked/crashing and preventing JAX"
 
 HOST_OOM               "page allocation failure: order"|"[Errno 12] Cannot allocate memory"|"OOMKilling"
 HOST_OOM               any-case  "exceeded memory limit, being killed"|"exceeded job memory limit"|"step exceeded memory limit"
@@ -331,6 +334,8 @@ DEVICE_UNAVAILABLE     "No such file or directory: '/dev/accel"|"No such file or
 DEVICE_UNAVAILABLE     "FailedScheduling"|"nodes are available: "
 DEVICE_UNAVAILABLE     "Couldn't get ptxas"|"No PTX compilation provider"|"no available compilation provider"|"no kernel image is available for execution"|"hipErrorNoBinaryForGpu"
 DEVICE_UNAVAILABLE     "but it failed to initialize"|"tpu_driver' failed to initialize"|"No matching devices found for '/job:"
+DEVICE_UNAVAILABLE     "START_SESSION failed"|"device path with error"|"Corrupt data found"|"Unable to determine the device handle for"|"chips per tray, actually found"|"initializing StreamExecutor for device"|"DMA buffers were still outstanding"
+DEVICE_UNAVAILABLE     "No available node types can fulfill resource request"|"Insufficient cloud.google.com/"|"ReqNodeNotAvail"
 DEVICE_UNAVAILABLE     any-case  "gpu "|"gpus "|"nvidia"|"rocm"  "configuration failed"|"initialization failed"|"failed to initialize"
 
 # Drivers of adapters on their firmware, their queues and their commands; the ends of a queue pair.
@@ -342,6 +347,7 @@ NIC_FAULT              "arrier lost"|"lost carrier"  "eth"|"ens"|"enp"|"bond"
 
 HOST_CRASH             "reboot: Power down"|"has been rebooted, boot id"|"has rebooted, boot id"
 PREEMPTED              "impending-node-termination"|"pot instance interruption notice"|"EC2 Spot Interruption"|"Preempted in order to admit critical pod"
+PREEMPTED              any-case  "active-node-maintenance"  "ongoing"
 FOLLOW_ON              "preemption: pod "  "evicted successfully"
 FOLLOW_ON              "has exceeded its time limit and its allocation has been revoked"
 RESTARTED_PEER         "Unable to find a context_id matching the specified one"|"Perhaps the worker was restarted"
@@ -411,6 +417,40 @@ KERNEL_HARDWARE        "amdgpu: "|"[amdgpu]"|"amdgpu 0000:"  "rror"|"*ERROR*"|"a
 KERNEL_HARDWARE        "NVRM: "|"nvidia-modeset: "|"nvidia-nvlink: "|"nv-fabricmanager"|"nvidia-fabricmanager"  "fail"|"Fail"|"ERROR"|"rror:"|"timeout"|"Timeout"|"fatal"|"not responding"
 KERNEL_HARDWARE        "nvidia 0000:"|"pcieport "  "Link Active not set"|"Cannot train link"|"change power state"|"device inaccessible"|"Link Down"|"Card not present"|"uncorrectable error detected"
 KERNEL_HARDWARE        "[Hardware Error]: event severity: recoverable"|"AER: Multiple Uncorrect"|"AER: can't recover"
+)table";
+
+// Lines that fit no family either, by the words of an outcome, whatever their subject. They serve
+// a reader who looks for the lines that matter; no verdict uses them, since such words do not tell
+// whether a program says them of itself, of another or of an attempt that it repeats.
+const char kBuiltInOutcomes[] = R"table(
+RUNTIME_VERDICT        "The hosts are: "
+DEVICE_SLOW            "No available shared memory broadcast block found"
+OUT_OF_MEMORY          "Out of free pages during allocation"|"No available memory for the cache blocks"|"Not enough HBM spill stack available"|"Error defragmenting HBM"
+OUT_OF_MEMORY          "ailed to allocate "|"ailed to reserve "|"nsufficient memory"|"MemoryError: "
+COLLECTIVE_MISMATCH    "buffer size is not "  "nput size: "|"nput buffer size"
+
+# What goes well, is tried again, or is told at a low level.
+BENIGN                 any-case  "exit code 0"|"exit code: 0"|"exit status 0"|"exit status: 0"|"exited with code 0"|"exited with status 0"
+BENIGN                 any-case  "retrying"|"will retry"|"falling back"|"fallback"|"using internal implementation"
+BENIGN                 " INFO "|"[INFO]"|"INFO:"|" DEBUG "|"[DEBUG]"|"DEBUG:"|"UserWarning: "|"FutureWarning: "|"DeprecationWarning: "|"RuntimeWarning: "
+BENIGN                 "wandb: "|"gpu_timer.cc"|"grpc_wait_for_shutdown"|"probe failed"|"verification failed"|"Route Unhealthy"|"git repository"
+BENIGN                 "xla_bridge"  "Unable to initialize backend"
+
+# Exceptions. Around an exception that ended its program stands a traceback, which tells more.
+PROGRAM_REJECTED       "RuntimeError: "|"ValueError: "|"TypeError: "|"AttributeError: "|"AssertionError: "|"IndexError: "|"NameError: "|"ImportError: "|"ModuleNotFoundError: "|"NotImplementedError: "|"SystemError: "|"OverflowError: "|"RecursionError: "|"UnboundLocalError: "|"InternalError: "|"InvalidArgumentError: "|"CompilationError: "|"CalledProcessError: "
+HUNG_TASK              "OSError: "|"IOError: "|"FileNotFoundError: "|"PermissionError: "|"BlockingIOError: "
+FOLLOW_ON              "TimeoutError: "|"TimeoutException: "|"ConnectionError: "|"EOFError: "|"DeadlineExceeded: "|"ServiceUnavailable: "|"RpcError: "|"CancelledError: "|"WorkerError: "|"JobFailed: "|"TaskError: "|"SystemExit: "|"Exception: "|"Exception raised from "|"TracerError: "|"TASK_STATE_FAILED"|"_FAILED)"
+
+NIC_FAULT              any-case  "mlx5 error cqe"|"mlx4 error cqe"|"agg_buf"|"net/ib"  "error cqe"|"!= expected"|"'unused' request"|"unexpected"|"mismatch"|"failed"|"timed out"
+NETWORK                any-case  "rdma"|"ud_ep.c"|"rc_ep.c"|"dc_ep.c"|"ucp_worker"|"uct_"|"tcp_ep.c"  "failed"|"unhandled timeout"|"fatal: "|"timeout was not handled"|"reset"|"unreachable"
+NETWORK                "GTC failed to converge"|"onnection refused"|"onnection timed out"|"onnection aborted"|"onnection lost"|"etwork is unreachable"|"ost is down"|"name resolution"
+KERNEL_HARDWARE        "amdgpu"|"nvidia"|"NVRM"  " failed"|"*ERROR*"|"imeout"|" fault"|"annot "
+FOLLOW_ON              "PodDeleted: "|"exceeded max_task_failures"|"bounced for atomic re-scheduling"|"restarting failed container"|"ailed to create containerd task"|"already in an error state"|"RAW: "|": Test failure "|"Force Terminated "|"WTERMSIG"|"/FAILURE"
+# Ends and standstills.
+FOLLOW_ON              any-case  " died"|"was killed"|"got killed"|"killed by"|"killed process"|": killed"|"aborted"|"aborting"|"crashed"|"halted"|"has exited"|"exited with"|"exit code"|"exit status"|"core dump"|"segfault"|"terminated"|"panic: "|"signal sig"
+FOLLOW_ON              any-case  "timed out"|"deadline exceeded"|"deadline_exceeded"|"not responding"|"did not respond"|"no response from"|"is stuck"|"appears stuck"|" stalled"|"unhealthy"|"unreachable"|"unrecoverable"|"corrupted"|"corruption"|"exhausted"
+FOLLOW_ON              any-case  "has failed"|"have failed"|"status failed"|" failed with "|" failed: "|" failed on "|" failed at "|" failed after "|"failed unexpectedly"|"encountered a fatal"
+FOLLOW_ON              "UNAVAILABLE: "|"ABORTED: "|"CANCELLED: "|"INTERNAL: "|"FAILED_PRECONDITION: "|"DATA_LOSS: "|"Unavailable: "|"Aborted: "|"[Errno "|"FATAL ERROR"|"FATAL: "|"Fatal: "|"atal error"|"*ERROR*"
 )table";
 
 }  // namespace rapideye::logs

@@ -199,6 +199,7 @@ void LogContext::TakeException(absl::string_view line, const RecogniseOptions& o
   // A traceback tells better than a family of lines whether an exception is the program's own.
   RecogniseOptions wordings = options;
   wordings.families = false;
+  wordings.outcomes = false;
   std::optional<LogLine> found = Recognise(line, wordings);
   of_victim_ =
       of_victim_ || SaysPeerIsGone(name, line) || (found.has_value() && IsWeak(found->event.kind));

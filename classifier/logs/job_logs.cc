@@ -121,11 +121,28 @@ int32_t TellerOf(const std::vector<LogEvent>& events) {
   return teller;
 }
 
+// Hosts that share a log are counted as ranks only if there are as many as the job has: of a host
+// that never spoke no line tells the place.
+void DropUncountedHosts(std::vector<OneLog>& logs) {
+  std::set<std::string> hosts;
+  for (const OneLog& log : logs) {
+    if (!log.name.host.empty() && !log.name.process) hosts.insert(log.name.host);
+  }
+  const int32_t size = SizeOf(logs);
+  if (hosts.empty() || size == 0 || hosts.size() == static_cast<size_t>(size)) return;
+  for (OneLog& log : logs) {
+    const bool counted = !log.name.host.empty() && !log.name.process && !log.name.said;
+    log.name.of_nobody = log.name.of_nobody || counted;
+  }
+}
+
 // Assigns logs without a number: the only log of a job of one, or one log for each host.
 void GiveToWorkers(std::vector<OneLog>& logs) {
   std::vector<OneLog*> open;
   for (OneLog& log : logs) {
-    const bool shared = log.reading.ranks.size() > 1 || log.name.of_nobody;
+    // One process of Ray alone is the job, as far as its log shows.
+    const bool of_many = log.name.process && logs.size() > 1;
+    const bool shared = log.reading.ranks.size() > 1 || log.name.of_nobody || of_many;
     if (!log.worker && !shared) open.push_back(&log);
   }
   if (open.size() < logs.size() || (open.size() == 1 && SizeOf(logs) > 1)) return;
@@ -135,6 +152,7 @@ void GiveToWorkers(std::vector<OneLog>& logs) {
 }
 
 std::string HostOf(const LogName& name) {
+  if (!name.host.empty()) return name.host;
   if (!name.pod.empty()) return name.pod;
   if (name.label) return absl::StrCat("rank-", *name.label);
   const size_t slash = name.path.rfind('/');
@@ -385,6 +403,7 @@ JobEvidence JobLogs::Finish(const re2::RE2* pattern) {
     if (log.reading.ranks.size() == 1) log.name.said = log.reading.ranks.front();
     if (log.reading.ranks.size() > 1) log.name.of_nobody = log.name.of_nobody || !log.name.label;
   }
+  DropUncountedHosts(logs);
   std::vector<LogName> names;
   for (const OneLog& log : logs) names.push_back(log.name);
   const std::vector<std::optional<WorkerId>> workers = WhoseLogs(names, pattern);

@@ -3,10 +3,12 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <set>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "classifier/logs/line_time.h"
 #include "classifier/logs/recognise.h"
 
@@ -15,6 +17,10 @@ namespace {
 
 constexpr size_t kMaxRankDigits = 6;
 constexpr size_t kMaxReplicaBytes = 64;
+constexpr size_t kMaxRayLabelBytes = 256;
+constexpr size_t kMaxHostBytes = 63;
+// pdsh labels every line; a shell's or a launcher's own lines may stand between.
+constexpr double kHostLines = 0.9;
 // The year that a line without a year is given.
 constexpr int64_t kNoYear = 1972;
 
@@ -116,6 +122,86 @@ std::optional<LineLabel> TakeBracket(absl::string_view line) {
   return label;
 }
 
+// "(RayTrainWorker pid=954, ip=10.0.0.2) text"; the process's own label may follow Ray's.
+std::optional<LineLabel> TakeRay(absl::string_view line) {
+  static const RE2* const kRay = new RE2(
+      "^(?:\\([\\w:. -]{1,64} pid=\\d{1,9}\\) )?"
+      "\\([\\w:. -]{1,64} pid=(\\d{1,9})(?:, ip=([\\w.:-]{1,63}))?\\) ?");
+  re2::StringPiece text(line.data(), std::min(line.size(), kMaxRayLabelBytes));
+  const size_t size = text.size();
+  std::string pid;
+  std::string ip;
+  if (!RE2::Consume(&text, *kRay, &pid, &ip)) return std::nullopt;
+  LineLabel label;
+  label.process = absl::StrCat(ip, "/", pid);
+  label.text = size - text.size();
+  return label;
+}
+
+std::optional<LineLabel> TakeXlaDist(absl::string_view line) {
+  static const RE2* const kHost = new RE2("^[\\w.-]{1,63} \\[(\\d{1,6})\\](?: |$)");
+  size_t at = 0;
+  LineLabel label;
+  label.unix_ms = AcceptTime(line, at);
+  if (!label.unix_ms) return std::nullopt;
+  at = std::min(line.find_first_not_of(' ', at), line.size());
+  re2::StringPiece text(line.data() + at, line.size() - at);
+  const size_t size = text.size();
+  int32_t rank = 0;
+  if (!RE2::Consume(&text, *kHost, &rank)) return std::nullopt;
+  label.rank = rank;
+  label.text = at + size - text.size();
+  return label;
+}
+
+// A name with a number, which is the number of a machine rather than of a step or a device.
+bool IsHost(absl::string_view name) {
+  static const RE2* const kAddress = new RE2("(?:\\d{1,3}\\.){3}\\d{1,3}");
+  static const RE2* const kHost = new RE2("([A-Za-z]+)[A-Za-z0-9.-]*\\d[A-Za-z0-9.-]*");
+  static const RE2* const kOther = new RE2(
+      "(?i)(?:gpu|tpu|cuda|device|dev|chip|core|cpu|thread|layer|block|head|expert|stage|shard|"
+      "step|"
+      "iter|iteration|epoch|batch|round|rank|pid|fold|seed|run|trial|test|line|case|frame|e|i|w|f)"
+      "[_.-]?\\d{1,9}");
+  const re2::StringPiece text(name.data(), name.size());
+  if (RE2::FullMatch(text, *kAddress)) return true;
+  if (RE2::FullMatch(text, *kOther)) {
+    // "gpu003" is a machine, "gpu3" a device.
+    return absl::StartsWithIgnoreCase(name, "gpu") && name.size() >= 6;
+  }
+  return RE2::FullMatch(text, *kHost);
+}
+
+std::optional<LineLabel> TakeHost(absl::string_view line) {
+  const size_t end = line.substr(0, kMaxHostBytes + 1).find(':');
+  if (end == absl::string_view::npos || end == 0) return std::nullopt;
+  if (end + 1 < line.size() && line[end + 1] != ' ') return std::nullopt;
+  if (!IsHost(line.substr(0, end))) return std::nullopt;
+  LineLabel label;
+  label.host = line.substr(0, end);
+  label.text = std::min(end + 2, line.size());
+  return label;
+}
+
+// True if hosts take turns and stand on nearly every line, as those do who share one output. Names
+// that each come once, in one row, are headings.
+bool AreHosts(const std::vector<absl::string_view>& lines) {
+  std::set<absl::string_view> seen;
+  absl::string_view last;
+  size_t labelled = 0;
+  bool returned = false;
+  for (absl::string_view line : lines) {
+    const std::optional<LineLabel> label = TakeHost(line);
+    if (!label) continue;
+    ++labelled;
+    returned = returned || (label->host != last && seen.contains(label->host));
+    last = label->host;
+    seen.insert(label->host);
+  }
+  return returned &&
+         kHostLines * static_cast<double>(lines.size()) <= static_cast<double>(labelled);
+}
+
 // True if each line's number is greater than that of the line before.
 bool OnlyCount(const std::vector<int32_t>& numbers) {
   if (numbers.size() < 2) return false;
@@ -139,13 +225,19 @@ std::optional<LineLabel> TakeLabel(absl::string_view line, LabelForm form) {
       return TakeTag(line);
     case LabelForm::kBracket:
       return TakeBracket(line);
+    case LabelForm::kRay:
+      return TakeRay(line);
+    case LabelForm::kXlaDist:
+      return TakeXlaDist(line);
+    case LabelForm::kHost:
+      return TakeHost(line);
   }
   return std::nullopt;
 }
 
 LabelForm FormOfLabels(const std::vector<absl::string_view>& lines) {
-  for (LabelForm form :
-       {LabelForm::kPod, LabelForm::kTag, LabelForm::kBracket, LabelForm::kNumber}) {
+  for (LabelForm form : {LabelForm::kPod, LabelForm::kTag, LabelForm::kRay, LabelForm::kXlaDist,
+                         LabelForm::kBracket, LabelForm::kNumber}) {
     size_t labelled = 0;
     std::vector<int32_t> numbers;
     for (absl::string_view line : lines) {
@@ -158,7 +250,7 @@ LabelForm FormOfLabels(const std::vector<absl::string_view>& lines) {
     if (form == LabelForm::kNumber && OnlyCount(numbers) && numbers.size() > 8) continue;
     return form;
   }
-  return LabelForm::kNone;
+  return AreHosts(lines) ? LabelForm::kHost : LabelForm::kNone;
 }
 
 bool IsLogLine(absl::string_view line) {

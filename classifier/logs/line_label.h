@@ -16,6 +16,8 @@ namespace rapideye::logs {
 struct LineLabel {
   std::optional<int32_t> rank;
   absl::string_view pod;           // and its container: "train-slice-0-2-x2k2q/jax"
+  std::string process;             // of Ray: "10.0.0.2/954", its host (or "") and number
+  absl::string_view host;          // of pdsh: "node3"
   size_t text = 0;                 // where the line proper begins
   std::optional<int64_t> unix_ms;  // the time that stands before the label
 };
@@ -26,13 +28,17 @@ enum class LabelForm {
   kPod,      // kubectl logs --prefix: "[pod/train-slice-0-2-x2k2q/jax] text"
   kTag,      // mpirun --tag-output: "[1,2]<stdout>:text"
   kBracket,  // torchrun: "[rank2]: text", "[default2]:text", "[default2]:[rank10]: text"
+  kRay,      // "(RayTrainWorker pid=954, ip=10.0.0.2) text", "(RayTrainWorker pid=954) text"
+  kXlaDist,  // torch_xla: "2021-06-11 00:34:32 10.164.0.13 [3] text"
+  kHost,     // pdsh, clush and gcloud, on each line: "node3: text", "10.0.0.2: text"
 };
 
 // The label of a line in this form; absent: the line has none.
 std::optional<LineLabel> TakeLabel(absl::string_view line, LabelForm form);
 
 // The form of the labels in a log, by its first lines: at least half of the lines must have a
-// label. Numbers that only count the lines are no labels.
+// label; names of hosts stand on nearly all, and take turns. Numbers that only count the lines are
+// no labels.
 LabelForm FormOfLabels(const std::vector<absl::string_view>& lines);
 
 // True if the line looks as if a program had logged it: it has a time, a severity, a step, a

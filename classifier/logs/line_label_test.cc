@@ -20,7 +20,8 @@ TEST(LineLabelTest, TakesTheLabelsOfLaunchers) {
         Example{LabelForm::kBracket, "[default7]:text", 7},
         // The rank in the job, not that on the host.
         Example{LabelForm::kBracket, "[default0]:[rank12]:text", 12},
-        Example{LabelForm::kBracket, "trainer-x/0 [default1]:[rank9]: text", 9}}) {
+        Example{LabelForm::kBracket, "trainer-x/0 [default1]:[rank9]: text", 9},
+        Example{LabelForm::kXlaDist, "2021-06-11 00:34:32 10.164.0.13 [3] text", 3}}) {
     const auto label = TakeLabel(one.line, one.form);
     ASSERT_TRUE(label.has_value()) << one.line;
     EXPECT_EQ(label->rank, one.rank);
@@ -56,6 +57,38 @@ TEST(LineLabelTest, TellsLabelsFromWhatLooksLikeThem) {
   EXPECT_EQ(FormOfLabels({"1: a", "2: b", "3: c", "4: d", "5: e", "6: f", "7: g", "8: h", "9: i"}),
             LabelForm::kNone);
   EXPECT_EQ(FormOfLabels({}), LabelForm::kNone);
+}
+
+TEST(LineLabelTest, TakesTheProcessesOfRay) {
+  const std::string line = "(RayTrainWorker pid=954, ip=10.67.132.202) text";
+  const auto label = TakeLabel(line, LabelForm::kRay);
+  ASSERT_TRUE(label.has_value());
+  EXPECT_EQ(label->process, "10.67.132.202/954");
+  EXPECT_EQ(line.substr(label->text), "text");
+  // On the host of the driver no address is told; engines start processes of their own.
+  EXPECT_EQ(TakeLabel("(WorkerDict pid=1008813) text", LabelForm::kRay)->process, "/1008813");
+  EXPECT_EQ(TakeLabel("(EngineCore_DP0 pid=742) (RayWorkerWrapper pid=233, ip=10.20.1.125) text",
+                      LabelForm::kRay)
+                ->process,
+            "10.20.1.125/233");
+  EXPECT_FALSE(TakeLabel("(raylet) text", LabelForm::kRay).has_value());
+  EXPECT_FALSE(TakeLabel("see (Worker pid=1) text", LabelForm::kRay).has_value());
+  EXPECT_EQ(FormOfLabels({"(W pid=1) a", "(W pid=2, ip=10.0.0.2) b", "INFO c"}), LabelForm::kRay);
+}
+
+TEST(LineLabelTest, TakesHostsThatTakeTurns) {
+  EXPECT_EQ(TakeLabel("node3: text", LabelForm::kHost)->host, "node3");
+  EXPECT_EQ(TakeLabel("10.0.0.2: text", LabelForm::kHost)->host, "10.0.0.2");
+  EXPECT_EQ(TakeLabel("t1v-n-5c-w-0:", LabelForm::kHost)->text, 13U);
+  for (const char* line : {"step3: text", "gpu0: text", "epoch_2: text", "loss: 0.5",
+                           "a.cc:7: text", "11:26:39 text", "host 3: text", "E0926: text"}) {
+    EXPECT_FALSE(TakeLabel(line, LabelForm::kHost).has_value()) << line;
+  }
+  EXPECT_EQ(FormOfLabels({"gpu003: a", "gpu004: b", "gpu003: c"}), LabelForm::kHost);
+  // Headings each come once; one host alone, or hosts of some lines only, label nothing.
+  EXPECT_EQ(FormOfLabels({"node1: a", "node2: b", "node3: c"}), LabelForm::kNone);
+  EXPECT_EQ(FormOfLabels({"node1: a", "node1: b", "node1: c"}), LabelForm::kNone);
+  EXPECT_EQ(FormOfLabels({"node1: a", "node2: b", "node1: c", "text"}), LabelForm::kNone);
 }
 
 TEST(LineLabelTest, TellsLogsFromProseAndData) {

@@ -61,8 +61,12 @@ std::optional<LogLine> Recognise(absl::string_view line, const RecogniseOptions&
   const bool families = options.families && options.source != LogSource::kKernelLog;
   const Signature* signature = options.signatures->Find(line, kernel);
   if (signature == nullptr && families) signature = SignatureTable::Families().Find(line, kernel);
+  const bool fatal = signature == nullptr && families && IsFatal(line);
+  if (signature == nullptr && !fatal && options.outcomes) {
+    signature = SignatureTable::Outcomes().Find(line, kernel);
+  }
   // A program's reason to end itself concerns itself alone: the event names no other worker.
-  if (signature == nullptr && !(families && IsFatal(line))) return std::nullopt;
+  if (signature == nullptr && !fatal) return std::nullopt;
   LogLine found;
   LogEvent& event = found.event;
   event.kind = signature == nullptr ? LogKind::kProgramRejected : signature->kind;

@@ -27,6 +27,9 @@ struct RecogniseOptions {
   // Lines that fit no signature are matched with the families, too; lines of the kernel's own log
   // never are.
   bool families = true;
+  // Lines that fit no family either are matched with the words of outcomes. For a reader of the
+  // log: what these lines say is too vague for a verdict.
+  bool outcomes = false;
 };
 
 // The event of a line; absent if no signature matches. Pure; the line may hold any bytes, and is

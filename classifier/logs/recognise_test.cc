@@ -99,6 +99,25 @@ TEST(RecogniseTest, FamiliesAreNotLookedForInTheKernelsLog) {
   EXPECT_FALSE(Recognise("storage device 0000:06:00.0: retry after timeout").has_value());
 }
 
+TEST(RecogniseTest, WordsOfAnOutcomeAreForReadersAlone) {
+  const char* line = "back-off 5m0s restarting failed container=ctr pod=train-0";
+  EXPECT_FALSE(Recognise(line).has_value());
+  RecogniseOptions options;
+  options.outcomes = true;
+  ASSERT_TRUE(Recognise(line, options).has_value());
+  EXPECT_EQ(Recognise(line, options)->event.kind, LogKind::kFollowOn);
+  // What is tried again, or told at a low level, is no end.
+  for (const char* benign : {"read of shard 12 timed out, retrying in 2 s",
+                             "INFO: run timed out: 0", "process exited with exit code 0"}) {
+    const auto found = Recognise(benign, options);
+    EXPECT_TRUE(!found.has_value() || found->event.kind == LogKind::kBenign) << benign;
+  }
+  // Wordings come first: they say more.
+  const auto halt = Recognise("Core halted unexpectedly: INTERNAL: timed out", options);
+  ASSERT_TRUE(halt.has_value());
+  EXPECT_EQ(halt->event.kind, LogKind::kCoreHalt);
+}
+
 // One line for each kind, and a similar line that is not of the kind.
 struct Twins {
   LogKind kind;

@@ -218,6 +218,11 @@ const SignatureTable& SignatureTable::Families() {
   return table;
 }
 
+const SignatureTable& SignatureTable::Outcomes() {
+  static const SignatureTable table(ParseSignatures(kBuiltInOutcomes).value());
+  return table;
+}
+
 SignatureTable SignatureTable::With(std::vector<Signature> added) {
   added.insert(added.end(), BuiltInList().begin(), BuiltInList().end());
   std::stable_sort(added.begin(), added.end(), [](const Signature& a, const Signature& b) {

@@ -46,6 +46,9 @@ class SignatureTable {
   static const SignatureTable& BuiltIn();
   // Families match lines that no built-in signature fits, by subject and fate. Ask them last.
   static const SignatureTable& Families();
+  // Outcomes match lines that no family fits either, by words of failure alone: for readers of
+  // logs, and for no verdict.
+  static const SignatureTable& Outcomes();
   // The built-in signatures and `added`; among those of one kind, the added ones come first.
   static SignatureTable With(std::vector<Signature> added);
 
@@ -73,6 +76,7 @@ bool IsToldApartByText(LogKind kind);
 // The built-in tables, as text.
 extern const char kBuiltInSignatures[];
 extern const char kBuiltInFamilies[];
+extern const char kBuiltInOutcomes[];
 
 }  // namespace rapideye::logs
 

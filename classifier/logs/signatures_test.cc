@@ -69,6 +69,18 @@ TEST(SignatureTableTest, EveryLineOfTheFamiliesFits) {
   }
 }
 
+TEST(SignatureTableTest, EveryLineOfTheOutcomesFits) {
+  const SignatureTable& table = SignatureTable::Outcomes();
+  ASSERT_THAT(table.signatures(), Not(IsEmpty()));
+  for (const Signature& signature : table.signatures()) {
+    for (const std::vector<std::string>& texts : Choices(signature)) {
+      const Signature* found = table.Find(LineOf(texts), /*kernel=*/true);
+      ASSERT_NE(found, nullptr) << LineOf(texts);
+      EXPECT_LE(found, &signature) << LineOf(texts);
+    }
+  }
+}
+
 // A family says too little for a cause of its own.
 TEST(SignatureTableTest, NoFamilyEstablishesAFaultOfTheHost) {
   for (const Signature& signature : SignatureTable::Families().signatures()) {

@@ -181,7 +181,7 @@ Places ByNames(const std::vector<std::string>& names) {
 
 std::optional<WorkerId> ByPattern(const LogName& name, const re2::RE2& pattern) {
   const std::string label = name.label ? absl::StrCat(*name.label) : "";
-  for (const std::string& text : {label, name.pod, name.path}) {
+  for (const std::string& text : {label, name.host, name.pod, name.path}) {
     if (text.empty()) continue;
     const int count = pattern.NumberOfCapturingGroups();
     std::vector<re2::StringPiece> groups(static_cast<size_t>(count) + 1);
@@ -252,8 +252,51 @@ int32_t FirstNumber(absl::Span<const LogName> names, const std::vector<size_t>& 
 
 }  // namespace
 
+namespace {
+
+// The parts of a host's name: numbers compare as numbers, so that "node10" follows "node9".
+std::vector<std::pair<int64_t, std::string>> InOrder(absl::string_view host) {
+  std::vector<std::pair<int64_t, std::string>> parts;
+  while (!host.empty()) {
+    const size_t end = std::find_if(host.begin(), host.end(),
+                                    [&](char c) { return IsDigit(c) != IsDigit(host.front()); }) -
+                       host.begin();
+    int64_t value = -1;
+    if (!absl::SimpleAtoi(host.substr(0, end), &value)) value = -1;
+    parts.emplace_back(value, std::string(host.substr(0, end)));
+    host.remove_prefix(end);
+  }
+  return parts;
+}
+
+// The hosts that share a log, in order.
+std::map<std::vector<std::pair<int64_t, std::string>>, int32_t> HostsOf(
+    absl::Span<const LogName> names) {
+  std::map<std::vector<std::pair<int64_t, std::string>>, int32_t> hosts;
+  for (const LogName& name : names) {
+    if (!name.host.empty()) hosts.emplace(InOrder(name.host), 0);
+  }
+  int32_t place = 0;
+  for (auto& [host, task] : hosts) task = place++;
+  return hosts;
+}
+
+// False if a host speaks for several ranks, or two processes tell the same rank: then the labels
+// before the lines tell no ranks.
+bool OneRankEach(absl::Span<const LogName> names) {
+  std::set<int32_t> said;
+  return std::all_of(names.begin(), names.end(), [&](const LogName& name) {
+    if (name.process) return !name.of_nobody && (!name.said || said.insert(*name.said).second);
+    return name.host.empty() || !name.of_nobody;
+  });
+}
+
+}  // namespace
+
 std::vector<std::optional<WorkerId>> WhoseLogs(absl::Span<const LogName> names,
                                                const re2::RE2* pattern) {
+  const auto hosts = HostsOf(names);
+  const bool one_rank_each = OneRankEach(names);
   Places places(names.size());
   std::vector<size_t> open;
   const bool tell_themselves = TellThemselves(names);
@@ -264,6 +307,10 @@ std::vector<std::optional<WorkerId>> WhoseLogs(absl::Span<const LogName> names,
     if (places[i].has_value()) continue;
     if (name.label) {
       places[i] = WorkerId{0, *name.label};
+    } else if (name.process || !name.host.empty()) {
+      if (!one_rank_each) continue;
+      if (name.said && (name.process || tell_themselves)) places[i] = WorkerId{0, *name.said};
+      if (!places[i] && !name.process) places[i] = WorkerId{0, hosts.at(InOrder(name.host))};
     } else if (name.index && name.slice) {
       places[i] = WorkerId{*name.slice, *name.index};
     } else {

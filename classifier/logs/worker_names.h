@@ -22,6 +22,8 @@ namespace rapideye::logs {
 struct LogName {
   std::string path;
   std::string pod;               // empty: none is known
+  std::string host;              // before each of its lines: all hosts of the job share the log
+  bool process = false;          // of many processes: a rank only if it tells its own
   std::optional<int32_t> label;  // the number before each of its lines
   std::optional<int32_t> index;  // a label of the platform: the index within the job
   std::optional<int32_t> slice;  // likewise, of the slice
@@ -38,7 +40,8 @@ absl::Status CheckWorkerPattern(const re2::RE2& pattern);
 // In the order of the names; absent: the worker is not known. `pattern` (nullptr: none) comes
 // first where it matches a label, pod or path; then labels, then the numbers in
 // the names ("rank-3.log", "train-slice-1-3-x2k2q"), or only the numbers that differ from
-// name to name. Workers of a job that counts ranks are in slice 0.
+// name to name. Hosts that share a log are counted in the order of their numbers. Workers of a job
+// that counts ranks are in slice 0.
 std::vector<std::optional<WorkerId>> WhoseLogs(absl::Span<const LogName> names,
                                                const re2::RE2* pattern);
 

@@ -88,5 +88,35 @@ TEST(WorkerNamesTest, APatternDecides) {
   }
 }
 
+std::vector<LogName> Hosts(const std::vector<std::string>& hosts) {
+  std::vector<LogName> names;
+  for (const std::string& host : hosts) names.emplace_back().host = host;
+  return names;
+}
+
+TEST(WorkerNamesTest, CountsHostsThatShareALogInTheirOrder) {
+  EXPECT_EQ(Of(Hosts({"gpu010", "gpu009", "gpu017"})), (Pairs{{0, 1}, {0, 0}, {0, 2}}));
+  EXPECT_EQ(Of(Hosts({"10.0.0.12", "10.0.0.9"})), (Pairs{{0, 1}, {0, 0}}));
+  EXPECT_EQ(Of(Hosts({"node10", "node9"}), "node(\\d+)"), (Pairs{{0, 10}, {0, 9}}));
+  // Ranks that all logs tell are surer.
+  std::vector<LogName> telling = Hosts({"node1", "node2"});
+  telling[0].said = 1;
+  telling[1].said = 0;
+  EXPECT_EQ(Of(telling), (Pairs{{0, 1}, {0, 0}}));
+  // A host of several ranks: then no host is a rank.
+  telling[0].of_nobody = true;
+  EXPECT_EQ(Of(telling), (Pairs{{-1, -1}, {-1, -1}}));
+}
+
+TEST(WorkerNamesTest, ProcessesAreRanksOnlyIfTheySaySo) {
+  std::vector<LogName> names = Hosts({"10.0.0.1", "10.0.0.1", "10.0.0.2"});
+  for (LogName& name : names) name.process = true;
+  names[0].said = 1;
+  names[2].said = 0;
+  EXPECT_EQ(Of(names), (Pairs{{0, 1}, {-1, -1}, {0, 0}}));
+  names[1].said = 1;
+  EXPECT_EQ(Of(names), (Pairs{{-1, -1}, {-1, -1}, {-1, -1}}));
+}
+
 }  // namespace
 }  // namespace rapideye::logs

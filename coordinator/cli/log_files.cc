@@ -139,8 +139,10 @@ class TextLogs {
   void Take(absl::string_view line) {
     const std::optional<logs::LineLabel> label = logs::TakeLabel(line, form_);
     if (!label) return logs_.Take(LogOf(""), line, std::nullopt);
-    const std::string key =
-        label->rank ? absl::StrCat(*label->rank) : absl::StrCat("/", label->pod);
+    std::string key = absl::StrCat("/", label->pod);
+    if (label->rank) key = absl::StrCat(*label->rank);
+    if (!label->process.empty()) key = absl::StrCat("(", label->process);
+    if (!label->host.empty()) key = absl::StrCat(":", label->host);
     logs_.Take(LogOf(key), line.substr(label->text), label->unix_ms);
   }
 
@@ -152,7 +154,12 @@ class TextLogs {
     logs::LogName name;
     name.path = path_;
     name.of_nobody = key.empty() && form_ != logs::LabelForm::kNone;
-    if (absl::StartsWith(key, "/")) {
+    if (absl::StartsWith(key, "(")) {
+      name.process = true;
+      name.host = key.substr(1, key.find('/') - 1);
+    } else if (absl::StartsWith(key, ":")) {
+      name.host = key.substr(1);
+    } else if (absl::StartsWith(key, "/")) {
       name.pod = key.substr(1, key.find('/', 1) - 1);
     } else if (!key.empty()) {
       name.label = std::stoi(key);

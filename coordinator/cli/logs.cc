@@ -103,6 +103,7 @@ LogsCommand::Outcome LogsCommand::ReadFile(const std::string& path,
   logs::RecogniseOptions options;
   options.signatures = &signatures;
   options.kernel_words = true;
+  options.outcomes = true;
   logs::LineSplitter splitter;
   logs::LogContext context;
   std::string out;

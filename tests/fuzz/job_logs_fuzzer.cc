@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 2) return 0;
   const absl::string_view bytes(reinterpret_cast<const char*>(data) + 2, size - 2);
   const size_t count = 1 + data[0] % 4;
-  const auto form = static_cast<logs::LabelForm>(data[1] % 5);
+  const auto form = static_cast<logs::LabelForm>(data[1] % 8);
   logs::JobLogs job(logs::SignatureTable::BuiltIn());
   for (size_t i = 0; i < count; ++i) {
     logs::LogName name;
