@@ -85,13 +85,18 @@ class StacksTest(unittest.TestCase):
                                 "printf 'TID %s:\\n#0 0x1 poll - /lib/libtpu.so\\n' $6\n")
         if shutil.which("py-spy") is None:
             self.script("py-spy", f"exec cat {self.folder}/$5.json\n")
-        self.coordinator = Coordinator(BIN, self.folder, self.path("state"), [])
+        self.start("state")
+
+    def start(self, state):
+        """A job, with a coordinator that has no history."""
+        self.state_dir = self.path(state)
+        self.coordinator = Coordinator(BIN, self.folder, self.state_dir, [])
         self.addCleanup(self.end, self.coordinator.process)
         self.agent = subprocess.Popen(
             [os.path.join(BIN, "rapideye-agent"), f"--coordinator={self.coordinator.address}",
              "--job=job", "--slice=0", "--task=0", "--host=host-0", "--runtime=127.0.0.1:1",
-             "--poll-interval=200ms", f"--state-dir={self.path('agent')}", "--exec-log=stderr",
-             "exec", "/usr/bin/python3", self.path("program.py"), self.folder],
+             "--poll-interval=200ms", f"--state-dir={self.state_dir}-of-agent",
+             "--exec-log=stderr", "exec", "/usr/bin/python3", self.path("program.py"), self.folder],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
             env={"PATH": f"{self.folder}:{os.environ['PATH']}", "HOME": self.folder,
                  "MEGASCALE_NUM_SLICES": "1", "TPU_WORKER_HOSTNAMES": "host-0"})
@@ -128,7 +133,8 @@ class StacksTest(unittest.TestCase):
     def worker(capture):
         with gzip.open(capture, "rt", encoding="utf-8") as file:
             records = [json.loads(line) for line in file]
-        return next(record["snapshot"] for record in records if "snapshot" in record)
+        # Of a worker that was too busy to answer in time nothing is there.
+        return next((record["snapshot"] for record in records if "snapshot" in record), {})
 
     def state(self):
         with open(f"/proc/{self.pid}/stat", encoding="ascii") as file:
@@ -170,18 +176,27 @@ class StacksTest(unittest.TestCase):
         self.assertEqual("T", self.state())
         self.assertFalse(os.path.exists(self.path("stopped")))
 
-    def test_at_a_hang_line(self):
+    def hang(self):
+        """The worker's part of the capture of the incident that a hang line causes."""
         self.agent.stdin.write(HANG + "\n")
         self.agent.stdin.flush()
-        self.coordinator.line(r"Stacks: host-0 stands in read_shard \(program\.py:\d+\)")
         incident = self.coordinator.line(r"Incident: (\S+)").group(1)
-        digest = json.loads(self.coordinator.ask("show", "latest", "--format=json"))
-        capture = self.path(f"state/incidents/{incident}/capture.jsonl.gz")
-        worker = self.worker(capture)
-        self.check(digest, worker)
+        return self.worker(f"{self.state_dir}/incidents/{incident}/capture.jsonl.gz")
+
+    def test_at_a_hang_line(self):
         # The main thread was idle: it could be stopped for its native frames.
-        self.assertIn({"thread": "main (python3)", "frames": ["poll (libtpu.so)"]},
-                      worker["stacks"])
+        native = {"thread": "main (python3)", "frames": ["poll (libtpu.so)"]}
+        ends = time.monotonic() + PATIENCE
+        attempt = 1
+        # On a busy machine an incident may be closed before its stacks are there: another job is tried.
+        while native not in (worker := self.hang()).get("stacks", []) and time.monotonic() < ends:
+            self.end(self.agent)
+            self.end(self.coordinator.process)
+            attempt += 1
+            self.start(f"state-{attempt}")
+        self.assertIn(native, worker.get("stacks", []), worker.get("stacksMissing"))
+        self.check(json.loads(self.coordinator.ask("show", "latest", "--format=json")), worker)
+        self.coordinator.line(r"Stacks: host-0 stands in read_shard \(program\.py:\d+\)")
 
 
 if __name__ == "__main__":
