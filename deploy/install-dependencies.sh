@@ -65,6 +65,17 @@ for package in "${packages[@]}"; do
 done
 [ ${#missing[@]} -gt 0 ] || exit 0
 
+# Other systems have packages of most of these names, in versions with which the build fails.
+# shellcheck disable=SC1091 # the system's own
+system=$(. /etc/os-release && echo "${ID:-unknown} ${VERSION_ID:-}")
+case $system in
+  "debian "[1-9] | "debian 1"[01] | [!d]* | d[!e]*)
+    echo "install-dependencies.sh: this is $system, and the build needs packages of Debian 12." >&2
+    echo "What deploy/package.sh makes there runs wherever GLIBC is 2.34 or newer, as on Ubuntu 22.04." >&2
+    exit 1
+    ;;
+esac
+
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
   if ! command -v sudo >/dev/null; then

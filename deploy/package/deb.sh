@@ -37,6 +37,7 @@ for unit in agent coordinator; do
   cp "$root/deploy/systemd/rapideye-$unit.sysusers" "$tree/debian/rapideye-$unit.sysusers"
 done
 cp "$root/deploy/systemd/rapideye-remover.sysusers" "$tree/debian/rapideye-tools.sysusers"
+cp "$root/deploy/systemd/rapideye.tmpfiles" "$tree/debian/rapideye-common.tmpfiles"
 
 (cd "$tree" && dpkg-buildpackage --build=binary --no-sign --no-check-builddeps >"$work/deb.log" 2>&1) ||
   { cat "$work/deb.log" >&2 && exit 1; }

@@ -9,9 +9,9 @@ trap 'rm -rf "$scratch"' EXIT
 cmake --install "$build" --prefix "$scratch" >/dev/null
 [ "$(cd "$scratch" && find bin share/doc -type f | sort | tr '\n' ' ')" = \
   "bin/rapideye bin/rapideye-agent bin/rapideye-coordinator \
-share/doc/rapideye/BESIDE_A_JOB.md share/doc/rapideye/COMMANDS.md \
-share/doc/rapideye/CONFIGURATION.md share/doc/rapideye/LICENSE \
-share/doc/rapideye/REMOVAL.md " ]
+share/doc/rapideye/BESIDE_A_JOB.md share/doc/rapideye/CHANGELOG.md share/doc/rapideye/COMMANDS.md \
+share/doc/rapideye/CONFIGURATION.md share/doc/rapideye/LICENSE share/doc/rapideye/PATHWAYS.md \
+share/doc/rapideye/REMOVAL.md share/doc/rapideye/XPK.md " ]
 [ "$(find "$scratch/share/rapideye" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | tr '\n' ' ')" = \
   "certificates.sh hooks kubernetes monitoring postgresql progress slurm systemd " ]
 [ "$(cd "$scratch" && ls)" = "$(printf 'bin\nshare')" ]

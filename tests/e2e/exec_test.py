@@ -13,7 +13,7 @@ import tempfile
 import unittest
 
 BIN = None
-PATIENCE = 30  # seconds; reached by a failure only
+PATIENCE = 120  # seconds; reached by a failure only
 
 
 class ExecTest(unittest.TestCase):

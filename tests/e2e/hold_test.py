@@ -15,6 +15,7 @@ import unittest
 import urllib.request
 
 BIN = os.path.realpath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
+PATIENCE = 300  # seconds, for what takes about one on an idle machine
 
 
 class HoldTest(unittest.TestCase):
@@ -54,17 +55,17 @@ class HoldTest(unittest.TestCase):
                         if line == "rapideye snapshot":
                             break
                 self.assertIsNone(job.poll())
-                with urllib.request.urlopen(page, timeout=20) as answer:
+                with urllib.request.urlopen(page, timeout=PATIENCE) as answer:
                     self.assertIn("BAD_TPU_CHIP", answer.read().decode())
                 self.assertEqual(len(commands), 4)
                 for command in commands:
                     done = subprocess.run(["bash", "-c", f"{setting}; {command}"],
-                                          capture_output=True, text=True, check=False, timeout=60)
+                                          capture_output=True, text=True, check=False, timeout=PATIENCE)
                     self.assertEqual(done.returncode, 0, f"{command}: {done.stderr}")
                     self.assertRegex(done.stdout, r"BAD_TPU_CHIP|bad TPU chips", command)
                 self.check_pause_and_acknowledgement(setting)
                 job.send_signal(signal.SIGINT)
-                rest, _ = job.communicate(timeout=60)
+                rest, _ = job.communicate(timeout=PATIENCE)
                 self.assertTrue(re.search("^RIGHT$", rest, re.MULTILINE), rest)
                 self.assertEqual(job.returncode, 0)
             finally:

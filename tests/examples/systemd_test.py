@@ -25,7 +25,8 @@ class PlainHostTest(unittest.TestCase):
         cls.blocks = documents.blocks(os.path.join(OPTIONS["root"], "deploy/BESIDE_A_JOB.md"), "## Plain hosts")
         with open(cls.host.path("/etc/hosts"), "a", encoding="utf-8") as hosts:
             hosts.write("127.0.0.1 localhost tpu-0.example\n")
-        for block in ("Where the certificates are made", "On the coordinator's host", "On the host of slice 0, task 3"):
+        for block in ("Users and units", "Where the certificates are made", "On the coordinator's host",
+                      "On the host of slice 0, task 3"):
             cls.host.shell(cls.blocks[block])
 
     def status(self):

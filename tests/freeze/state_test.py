@@ -29,6 +29,7 @@ DONE = "20261122T134819Z-a0030922"
 INTERRUPTED = "20261122T134830Z-1c335203"
 TIMES = ("lease_ms", "not_before_ms", "created_ms", "expires_ms", "finished_ms", "begun_ms")
 DAY_S = 24 * 60 * 60
+PATIENCE = 300  # seconds, for what takes about one on an idle machine
 BIN = None
 
 
@@ -66,7 +67,7 @@ def incident_files(state):
 def ask(programs, *arguments):
     """What rapideye prints."""
     return subprocess.run([os.path.join(programs, "rapideye"), *arguments],
-                          check=True, timeout=60, stdout=subprocess.PIPE).stdout
+                          check=True, timeout=PATIENCE, stdout=subprocess.PIPE).stdout
 
 
 class Coordinator:
@@ -101,7 +102,7 @@ class Coordinator:
         self.process.send_signal(signal.SIGTERM)
         self.log.extend(self.process.stderr)
         self.process.stderr.close()
-        return self.process.wait(timeout=60)
+        return self.process.wait(timeout=PATIENCE)
 
 
 class StateTest(unittest.TestCase):

@@ -24,8 +24,9 @@ import unittest
 import zipfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "examples"))
+import machine  # noqa: E402
 from documents import blocks  # noqa: E402
-from parts import Lacking, exit_status, run  # noqa: E402
+from parts import Lacking, exit_status, run, until  # noqa: E402
 
 SUITE = "trixie"  # another release than that of the build
 SAMPLE = "tests/samples/bad-tc.jsonl"
@@ -119,7 +120,7 @@ class PackageTest(unittest.TestCase):
         before = self.files()
         self.shell(said["Install the tarball, as root"])
         self.shell(said["Install the tarball, as root"])  # over itself, as over another version
-        for block in ("On the coordinator's host", "On the host of slice 0, task 3",
+        for block in ("Users and units", "On the coordinator's host", "On the host of slice 0, task 3",
                       "To see more of the training process, and the kernel's log"):
             self.shell(plain[block])
         self.assertIn("rapideye-agent ", self.in_bare_root("rapideye-agent", "--version"))
@@ -234,6 +235,74 @@ class PackageTest(unittest.TestCase):
             # Objects that the cache keeps would be those of the first build.
             make_packages(f"{folder}/elsewhere", f"{folder}/out", CCACHE_RECACHE="1")
             self.assertEqual(digests(f"{folder}/out"), digests(self.out))
+
+
+class DebianPackagesTest(unittest.TestCase):
+    """The packages on a Debian 12 with systemd, as the documents say: installed, upgraded, purged."""
+
+    UNITS = ("rapideye-coordinator", "rapideye-agent")
+
+    def setUp(self):
+        try:
+            self.host = machine.Machine(OPTIONS["work"], "debs", ["elfutils", "openssl", "procps", "python3"])
+            self.addCleanup(self.host.end)
+            for path in glob.glob(os.path.join(OPTIONS["out"], "*.deb")):
+                shutil.copy(path, self.host.path("/root"))
+            with open(self.host.path("/etc/hosts"), "a", encoding="utf-8") as hosts:
+                hosts.write("127.0.0.1 localhost tpu-0.example\n")
+            self.host.boot()
+        except Lacking as lacking:
+            self.skipTest(str(lacking))
+        deploy = os.path.join(OPTIONS["root"], "deploy")
+        self.packages = blocks(f"{deploy}/package/README.md", "## The Debian packages")
+        self.packages |= blocks(f"{deploy}/package/README.md", "## Upgrade and uninstall")
+        # "The paths below change accordingly."
+        self.plain = {name: script.replace("/usr/local/", "/usr/")
+                      for name, script in blocks(f"{deploy}/BESIDE_A_JOB.md", "## Plain hosts").items()}
+
+    def apt(self, block):
+        return self.host.shell(self.packages[block].replace("apt ", "apt-get --yes --quiet "))
+
+    def pids(self):
+        return [self.host.show(unit, "MainPID") for unit in self.UNITS]
+
+    def until_connected(self):
+        script = self.plain["Where an operator sits, with ca.crt and operator.* below tls"]
+        ask = ("bash", "-euo", "pipefail", "-c", script)
+        until(lambda: "1 of 8 connected" in self.host.ask(*ask).stdout, "an agent at the coordinator")
+
+    def test_they_install_upgrade_and_leave_nothing_running(self):
+        self.apt("Install all four, as root")
+        self.assertEqual(self.pids(), ["0", "0"])  # without settings nothing is started
+        self.assertEqual(self.host.run("systemctl", "--failed", "--no-legend", "--plain", "list-units", "rapideye*"), "")
+        for block in ("Where the certificates are made", "On the coordinator's host", "On the host of slice 0, task 3",
+                      "To see more of the training process, and the kernel's log"):
+            self.host.shell(self.plain[block])
+        self.until_connected()
+        units = [f"/lib/systemd/system/rapideye-{name}.service" for name in ("agent", "coordinator", "remover")]
+        said = self.host.ask("systemd-analyze", "verify", *units)
+        self.assertEqual((said.returncode, said.stdout + said.stderr), (0, ""))
+        for unit in units:
+            for line in self.host.run("grep", "^Documentation=file:", unit).splitlines():
+                self.host.run("test", "-r", line.split("file:")[1])
+
+        before = self.pids()
+        self.apt("Install all four, as root")  # the same version is there: nothing to do
+        self.assertEqual(self.pids(), before)
+        self.host.shell("dpkg --install rapideye-*.deb")  # as an upgrade does
+        after = self.pids()
+        self.assertNotIn("0", after, "a daemon was ended and not started again")
+        self.assertFalse(set(before) & set(after), "a daemon of the old package runs on")
+        self.until_connected()
+
+        self.apt("Uninstall the packages, as root")
+        for unit in self.UNITS:
+            self.assertEqual(self.host.show(unit, "ActiveState"), "inactive")
+        self.assertEqual(self.host.ask("pgrep", "--list-full", "^rapideye").stdout, "")
+        left = self.host.run("find", "/etc", "/usr", "/var", "-name", "*rapideye*", "-prune", "-not", "-path",
+                             "/var/lib/systemd/*").split()
+        self.assertEqual(set(left), {"/etc/rapideye", "/etc/systemd/system/rapideye-agent.service.d",
+                                     "/var/lib/rapideye", "/var/lib/rapideye-agent"})
 
 
 def test():
