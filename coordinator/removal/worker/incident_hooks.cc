@@ -107,10 +107,12 @@ absl::Status IncidentHooks::Store(const std::string& directory, const std::strin
   if (*bytes < 0) return absl::NotFoundError(absl::StrCat(directory, " is not there"));
   const std::string path = absl::StrCat(directory, "/", kHooksFile);
   const std::string temporary = absl::StrCat(path, ".new");
-  if (absl::Status status = disk_.RemoveAll(temporary); !status.ok()) return status;
-  if (absl::Status status = disk_.WriteFile(temporary, text); !status.ok()) return status;
-  if (absl::Status status = disk_.Replace(temporary, path); !status.ok()) return status;
-  return disk_.SyncDirectory(directory);
+  absl::Status status = disk_.RemoveAll(temporary);
+  if (status.ok()) status = disk_.WriteFile(temporary, text);
+  if (status.ok()) status = disk_.Replace(temporary, path);
+  if (status.ok()) status = disk_.SyncDirectory(directory);
+  // A later digest took the place of the directory just now: the next try finds the new one.
+  return absl::IsNotFound(status) ? absl::UnavailableError(status.message()) : status;
 }
 
 void IncidentHooks::Forget(const std::string& id) {

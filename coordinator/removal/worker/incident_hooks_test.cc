@@ -230,6 +230,19 @@ TEST_F(IncidentHooksTest, ADiskThatIsFullRunsNoHookTwice) {
   EXPECT_THAT(Ran(), ElementsAre("/hooks/upload i1", "/hooks/restart i1"));
 }
 
+// A later digest takes the place of the directory while the result of the hook is written.
+TEST_F(IncidentHooksTest, AFileThatVanishesInTheMidstOfAWriteRunsNoHookTwice) {
+  FaultyDisk disk;
+  hooks_ = Make(disk);
+  ASSERT_TRUE(hooks_->Add("i1", absl::ZeroDuration()).ok());
+  before_ = [&] { disk.Refuse(absl::NotFoundError("i1/hooks.json.new")); };
+  EXPECT_FALSE(RunDue(*hooks_).ok());
+  disk.Refuse(absl::OkStatus());
+  before_ = nullptr;
+  EXPECT_THAT(*RunDue(*hooks_), SizeIs(2));
+  EXPECT_THAT(Ran(), ElementsAre("/hooks/upload i1", "/hooks/restart i1"));
+}
+
 TEST_F(IncidentHooksTest, ADamagedRecordIsAsIfThereWereNone) {
   std::ofstream(root_ / "i1" / "hooks.json") << "{\"incident\": \"i1\"";
   ASSERT_TRUE(hooks_->Add("i1", absl::ZeroDuration()).ok());

@@ -1,12 +1,12 @@
 // RemovalWorker carries an incident from the disk to its hooks: the fleet remembers it, policy
 // decides, hooks run.
 //
-//   Expect ─► on disk? ─► spool ─► fleet history ─► decisions ─► hooks ─► hooks.json
+//   Expect ─► on disk? ─► hooks.json ─► fleet history ─► decisions ─► hooks
 //
-//   <state-dir>/journal.db   incidents on their way to the history, hooks that are to run;
-//                            one process at a time runs them (journal.lock)
-//   <state-dir>/fleet.db     the history, unless --fleet-db names another
-//   <state-dir>/incidents/<id>/hooks.json   decisions, and results of the hooks
+//   <state-dir>/incidents/<id>/hooks.json   the incident's own hooks, and whether the history has
+//                                           it; copies of decisions, and of hooks for removals
+//   <state-dir>/journal.lock   one process at a time works on these files
+//   <state-dir>/fleet.db       the history, unless --fleet-db names another
 #ifndef RAPIDEYE_COORDINATOR_REMOVAL_WORKER_REMOVAL_WORKER_H_
 #define RAPIDEYE_COORDINATOR_REMOVAL_WORKER_REMOVAL_WORKER_H_
 
@@ -66,7 +66,7 @@ class RemovalWorker {
   // Resumes the work of an earlier process: incidents that the history does not hold
   // yet, hooks that have not run.
   explicit RemovalWorker(Settings settings);
-  // Spools incidents that are on disk. Leaves a thread that hangs behind.
+  // Takes up incidents that are on disk. Leaves a thread that hangs behind.
   ~RemovalWorker();
   RemovalWorker(const RemovalWorker&) = delete;
   RemovalWorker& operator=(const RemovalWorker&) = delete;
