@@ -50,7 +50,7 @@ int AcknowledgeCommand::Run() {
     std::string acknowledged;
     wire::AppendJson(reply->acknowledged(), acknowledged);
     const nlohmann::ordered_json json = {
-        {"id", *id}, {"acknowledged", nlohmann::ordered_json::parse(acknowledged)}};
+        {"incidentId", *id}, {"acknowledged", nlohmann::ordered_json::parse(acknowledged)}};
     return PrintDocument(digest::Dump(json, /*pretty=*/false) + "\n", format_)
                ? program::kExitOk
                : program::kExitFailure;

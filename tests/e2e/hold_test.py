@@ -33,7 +33,7 @@ class HoldTest(unittest.TestCase):
         self.assertTrue(pause["by"])
         self.assertEqual(self.ask(setting, "rapideye pause --end"), {})
         known = self.ask(setting, "rapideye acknowledge latest --reason=drill")
-        self.assertRegex(known["id"], r"^\d{8}T\d{6}Z-[0-9a-f]{8}$")
+        self.assertRegex(known["incidentId"], r"^\d{8}T\d{6}Z-[0-9a-f]{8}$")
         self.assertEqual(known["acknowledged"]["reason"], "drill")
         self.assertTrue(known["acknowledged"]["by"])
         self.assertTrue(known["acknowledged"]["at"])
