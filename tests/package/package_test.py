@@ -192,6 +192,11 @@ class PackageTest(unittest.TestCase):
                 text = run(["chroot", "--userspec=8490:8490", rootfs, "rapideye", "diagnose",
                             "/tmp/capture.jsonl"])
                 run(["chroot", "--userspec=8490:8490", rootfs, "rapideye-agent", "--version"])
+                hooks = [name for name in os.listdir(f"{rootfs}/usr/local/share/rapideye/hooks")
+                         if not name.endswith(".py")]
+                self.assertIn("webhook", hooks)
+                for hook in hooks:  # with what they import of Python
+                    run(["chroot", "--userspec=8490:8490", rootfs, f"/usr/local/share/rapideye/hooks/{hook}", "--help"])
             finally:
                 run(["umount", f"{rootfs}/proc"])
             self.assertIn("BAD_TPU_CHIP", text)
