@@ -19,12 +19,14 @@ fi
 
 rootfs=$work/rootfs
 mmdebstrap --quiet --variant=essential \
-  --include=ca-certificates,elfutils,libstdc++6,python3-minimal \
+  --include=ca-certificates,elfutils,libstdc++6,python3 \
   --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
   --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
   bookworm "$rootfs"
 rm -rf "$rootfs"/var/cache/* "$rootfs"/var/log/* "$rootfs"/etc/machine-id "$rootfs"/etc/hostname \
   "$rootfs"/etc/resolv.conf
+# Compiled on installation: two images would differ in them.
+find "$rootfs/usr/lib" "$rootfs/usr/share" -name __pycache__ -prune -exec rm -rf {} +
 
 mkdir -p "$rootfs/usr/lib/rapideye" "$rootfs/var/lib/rapideye"
 cp -a "$stage/bin" "$stage/lib" "$rootfs/usr/lib/rapideye"

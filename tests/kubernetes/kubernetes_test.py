@@ -277,13 +277,16 @@ class KubernetesTest(unittest.TestCase):
             answer = self.cluster.ask("auth", "can-i", *question, "--as=system:serviceaccount:llama:rapideye-agent")
             self.assertEqual(answer.out.strip(), allowed, question)
 
-    def test_the_jobset_is_accepted(self):
+    def know_jobsets(self):
         file = os.environ.get("RAPIDEYE_JOBSET_CRD", "")
         if not os.path.exists(file):
             self.skipTest("RAPIDEYE_JOBSET_CRD names no file with JobSet's CustomResourceDefinition")
         with (gzip.open if file.endswith(".gz") else open)(file, "rt", encoding="utf-8") as opened:
             self.cluster.kubectl("apply", "--server-side", "--filename=-", given=opened.read())
         self.cluster.until_known("jobsets.jobset.x-k8s.io")
+
+    def test_the_jobset_is_accepted(self):
+        self.know_jobsets()
         self.addCleanup(self.remove_namespace_of_the_documents)
         self.assertIn("jobset.jobset.x-k8s.io/llama created",
                       self.shell(self.blocks["A job with its coordinator, in a namespace of its own"]))
@@ -291,15 +294,24 @@ class KubernetesTest(unittest.TestCase):
         wanted["metadata"]["name"] = "other"
         self.cluster.kubectl("--namespace=llama", "create", "--validate=strict", "--filename=-",
                              given=json.dumps(wanted))
-        self.namespace("pathways")
-        self.cluster.kubectl("--namespace=pathways", "create", "--validate=strict",
-                             f"--filename={OPTIONS['root']}/deploy/kubernetes/pathways.yaml")
         # A twin that is refused: the kind is really checked.
         wanted["metadata"]["name"] = "wrong"
         wanted["spec"]["failurePolicy"]["maxRestart"] = 3
         refused = self.cluster.ask("--namespace=llama", "create", "--validate=strict", "--filename=-",
                                    given=json.dumps(wanted))
         self.assertIn("maxRestart", refused.errors)
+
+    def test_the_manifest_for_pathways_is_accepted(self):
+        self.know_jobsets()
+        self.addCleanup(self.remove_namespace_of_the_documents)
+        said = self.shell(blocks(os.path.join(OPTIONS["root"], "deploy/PATHWAYS.md"),
+                                 "## The client with its coordinator")["In a namespace of its own"])
+        for made in ("jobset.jobset.x-k8s.io/llama", "statefulset.apps/llama-rapideye",
+                     "certificate.cert-manager.io/rapideye-agent-0-0"):
+            self.assertIn(f"{made} created", said)
+        self.namespace("pathways")
+        self.cluster.kubectl("--namespace=pathways", "create", "--validate=strict",
+                             f"--filename={OPTIONS['root']}/deploy/kubernetes/pathways.yaml")
 
 
 def test():

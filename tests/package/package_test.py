@@ -192,6 +192,11 @@ class PackageTest(unittest.TestCase):
                 text = run(["chroot", "--userspec=8490:8490", rootfs, "rapideye", "diagnose",
                             "/tmp/capture.jsonl"])
                 run(["chroot", "--userspec=8490:8490", rootfs, "rapideye-agent", "--version"])
+                hooks = [name for name in os.listdir(f"{rootfs}/usr/local/share/rapideye/hooks")
+                         if not name.endswith(".py")]
+                self.assertIn("webhook", hooks)
+                for hook in hooks:  # with what they import of Python
+                    run(["chroot", "--userspec=8490:8490", rootfs, f"/usr/local/share/rapideye/hooks/{hook}", "--help"])
             finally:
                 run(["umount", f"{rootfs}/proc"])
             self.assertIn("BAD_TPU_CHIP", text)
@@ -274,7 +279,8 @@ class DebianPackagesTest(unittest.TestCase):
     def test_they_install_upgrade_and_leave_nothing_running(self):
         self.apt("Install all four, as root")
         self.assertEqual(self.pids(), ["0", "0"])  # without settings nothing is started
-        self.assertEqual(self.host.run("systemctl", "--failed", "--no-legend", "--plain", "list-units", "rapideye*"), "")
+        failed = self.host.run("systemctl", "--failed", "--no-legend", "--plain", "list-units", "rapideye*")
+        self.assertEqual(failed, "")
         for block in ("Where the certificates are made", "On the coordinator's host", "On the host of slice 0, task 3",
                       "To see more of the training process, and the kernel's log"):
             self.host.shell(self.plain[block])
