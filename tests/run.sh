@@ -11,8 +11,8 @@
 #                    undefined-behaviour sanitizers (clang), longer fuzzing, and more
 #                    simulations. What .ci/run calls; its budget is 60 minutes.
 #   --long           all of --full, the tests with the label "long", an hour in which the
-#                    parts of a job come and go, 15 minutes of each fuzzer and an hour of
-#                    simulations: some six hours in all. Run by hand before a release.
+#                    parts of a job come and go, 15 minutes of each fuzzer, with the coverage
+#                    of its sources, and an hour of simulations: some six hours in all. Run by hand before a release.
 #   --filter=REGEX   only tests whose name matches (names: ctest -N --test-dir build/dev)
 #
 # Labels (rapideye_test and rapideye_check in .cmake/Rapideye.cmake give them):
@@ -160,7 +160,10 @@ if step "install packages" deploy/install-dependencies.sh "${groups[@]}"; then
     if step "build asan" deploy/build.sh asan; then
       RAPIDEYE_PROPERTY_SEEDS=${RAPIDEYE_PROPERTY_SEEDS:-40} tests asan -LE '^(static|long)$'
       if [ -x tests/fuzz/run.sh ] && [ ${#filter[@]} -eq 0 ]; then
-        step "fuzz" tests/fuzz/run.sh "${RAPIDEYE_FUZZ_SECONDS:-$fuzz_seconds}" || true
+        coverage=()
+        if $long; then coverage=(--coverage); fi
+        step "fuzz" tests/fuzz/run.sh "${coverage[@]}" \
+          "${RAPIDEYE_FUZZ_SECONDS:-$fuzz_seconds}" || true
       fi
       if [ ${#filter[@]} -eq 0 ]; then
         # Always the same seeds, so that a failure is the change's; others by hand.

@@ -313,26 +313,29 @@ void Expect(WorkerId id, const Workers& workers, CaptureHeader& header) {
 
 // Expects every worker up to the last known number, in every slice.
 void ExpectWorkers(const Workers& workers, int32_t size, CaptureHeader& header) {
-  std::map<int32_t, int32_t> tasks;  // of each slice
-  int32_t most = 0;
+  std::map<int32_t, int64_t> tasks;  // of each slice
+  int64_t most = 0;
   for (const auto& [id, worker] : workers) {
-    tasks[id.slice] = std::max(tasks[id.slice], id.task + 1);
-    most = std::max(most, id.task + 1);
+    tasks[id.slice] = std::max(tasks[id.slice], int64_t{id.task} + 1);
+    most = std::max(most, int64_t{id.task} + 1);
   }
-  const int32_t bound = kMaxSizeFactor * std::max(static_cast<int32_t>(workers.size()), 1);
+  const int64_t bound = kMaxSizeFactor * std::max(static_cast<int64_t>(workers.size()), int64_t{1});
   if (tasks.size() == 1 && tasks.begin()->first == 0 && size <= bound) {
-    tasks[0] = std::max(tasks[0], size);
+    tasks[0] = std::max(tasks[0], int64_t{size});
   } else if (tasks.size() > 1) {
     for (auto& [slice, count] : tasks) count = most;
   }
-  for (const auto& [slice, count] : tasks) {
-    // With numbers far apart, these are no tasks: then only the known workers are expected.
-    for (int32_t task = 0; count <= bound && task < count; ++task) {
-      Expect({slice, task}, workers, header);
-    }
+  const int64_t all = static_cast<int64_t>(tasks.size()) * most;
+  // With numbers far apart, these are no slices and tasks: then only the known workers are
+  // expected. The product counts, too: names that count slice and task at once state a square.
+  if (most > bound || all > std::max(bound, static_cast<int64_t>(kMaxLogs))) {
+    for (const auto& [id, worker] : workers) Expect(id, workers, header);
+    return;
   }
-  for (const auto& [id, worker] : workers) {
-    if (tasks[id.slice] > bound) Expect(id, workers, header);
+  for (const auto& [slice, count] : tasks) {
+    for (int64_t task = 0; task < count; ++task) {
+      Expect({slice, static_cast<int32_t>(task)}, workers, header);
+    }
   }
 }
 

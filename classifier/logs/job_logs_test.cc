@@ -349,5 +349,22 @@ TEST(JobLogsTest, OfTooManyLogsTheOthersAreOne) {
   EXPECT_EQ(logs.Add(named(kMaxLogs + 1)), kMaxLogs);
 }
 
+// Pods may be named as anything: "x-7-7" states slice 7 and task 7.
+TEST(JobLogsTest, NumbersFarApartStateNoSquareOfWorkers) {
+  const auto read = [](int pods, int step) {
+    JobLogs logs(SignatureTable::BuiltIn());
+    for (int i = 0; i < pods; ++i) {
+      LogName name;
+      name.path = "all.log";
+      name.pod = absl::StrCat("train-slice-", i, "-", i * step);
+      logs.Take(logs.Add(name), "completed step: 1", std::nullopt);
+    }
+    return logs.Finish(nullptr).capture.header.expected_workers;
+  };
+  EXPECT_THAT(read(1'000, 1), SizeIs(1'000));
+  EXPECT_THAT(read(8, 1), SizeIs(64));
+  EXPECT_THAT(read(100, 2), SizeIs(100 * 199));  // a task of each slice is a plausible sample
+}
+
 }  // namespace
 }  // namespace rapideye::logs

@@ -54,6 +54,24 @@ TEST_P(DecisionsTest, WhatIsTooOldIsNotDecidedAbout) {
   EXPECT_THAT(*history_.Undecided(RemovalMode::kDryRun, kThen, 10), SizeIs(1));
 }
 
+// A coordinator whose clock was years ahead recorded incidents: for years they would repeat,
+// exonerate and take names.
+TEST_P(DecisionsTest, WhatATimeToComeStatesIsNoFactYet) {
+  const absl::Time wrong = kThen + 4000 * kDay;
+  FindingOf("i1", "a");
+  CulpritRecord named = BadChip("b", 3);
+  named.host = "host-of-a";
+  ASSERT_TRUE(history_.Record(Incident("i2", wrong, {BadChip("a", 4)}), wrong).ok());
+  ASSERT_TRUE(history_.Record(Incident("i3", wrong, {named}), wrong).ok());
+  const auto facts = [&](absl::Time now) {
+    return history_.FactsAbout("hardware:a", RemovalMode::kEnforce, kThen - kDay, "", now).value();
+  };
+  EXPECT_THAT(facts(kThen).events, SizeIs(1));
+  EXPECT_EQ(facts(kThen).name_taken_by, std::nullopt);
+  EXPECT_THAT(facts(wrong).events, SizeIs(3));
+  EXPECT_EQ(facts(wrong).name_taken_by, "hardware:b");
+}
+
 TEST_P(DecisionsTest, ATurnTakesTheOldestAndLeavesTheRest) {
   FindingOf("i1", "a");
   FindingOf("i2", "a");

@@ -60,7 +60,7 @@ class History {
                                                            RemovalMode mode);
   // The facts for a decision about `machine`, as far back as `since`. An enforced
   // removal counts in every mode, a dry one only in dry runs. `recorded_by`: the finding's.
-  // Repairs later than `now` and kLargestClockError are not believed.
+  // Incidents and repairs later than `now` and kLargestClockError are not believed.
   absl::StatusOr<Facts> FactsAbout(const std::string& machine, RemovalMode mode, absl::Time since,
                                    const std::string& recorded_by = "",
                                    absl::Time now = absl::InfiniteFuture());

@@ -194,7 +194,7 @@ absl::Status History::AddEvents(const std::string& machine, absl::Time since,
                                      recorded_by, ToValue(now + kLargestClockError)};
   auto own = database_.Run(
       absl::StrCat("SELECT COUNT(*) FROM (SELECT 1 FROM fleet_culprits c WHERE c.machine = $1 "
-                   "AND c.at_ms >= $2 AND c.recorded_by IN ('', $4) AND c.at_ms > ",
+                   "AND c.at_ms BETWEEN $2 AND $5 AND c.recorded_by IN ('', $4) AND c.at_ms > ",
                    not_forgotten, "LIMIT $3) AS own"),
       values);
   if (!own.ok()) return own.status();
@@ -205,11 +205,12 @@ absl::Status History::AddEvents(const std::string& machine, absl::Time since,
       "c.fingerprint, c.at_ms AS at_ms, c.home_slice, c.home_task "
       "FROM fleet_culprits c JOIN fleet_incidents i ON i.incident = c.incident ";
   const std::string of_machine =
-      " FROM fleet_culprits WHERE machine = $1 AND at_ms >= $2 AND recorded_by IN ('', $4)) AS m ";
+      " FROM fleet_culprits WHERE machine = $1 AND at_ms BETWEEN $2 AND $5 "
+      "AND recorded_by IN ('', $4)) AS m ";
   const std::string of_others =
-      "WHERE c.machine <> $1 AND c.at_ms >= $2 AND c.recorded_by IN ('', $4) ";
+      "WHERE c.machine <> $1 AND c.at_ms BETWEEN $2 AND $5 AND c.recorded_by IN ('', $4) ";
   auto rows = database_.Run(
-      absl::StrCat(event, "WHERE c.machine = $1 AND c.at_ms >= $2 ",
+      absl::StrCat(event, "WHERE c.machine = $1 AND c.at_ms BETWEEN $2 AND $5 ",
                    "AND c.recorded_by IN ('', $4) AND c.at_ms > ", not_forgotten,
                    // Other machines that the same incidents name, such as the other end of a link.
                    "UNION ", event, "JOIN (SELECT DISTINCT incident", of_machine,
@@ -251,15 +252,17 @@ absl::Status History::AddNames(const std::string& machine, const std::string& re
     facts.forgotten = absl::FromUnixMillis(*at);
   // A machine that is known by its name alone may be the same machine. A pod's host name goes with
   // its place in the job: where the platform's name is known, that name counts.
+  // Only what has happened counts: a clock that was ahead once names nobody for years.
   auto taken = database_.Run(
       "SELECT o.machine FROM (SELECT DISTINCT l.host, l.node, l.at_ms FROM fleet_culprits l "
       "WHERE l.machine = $1 AND l.recorded_by IN ('', $2) AND l.at_ms = "
       "(SELECT MAX(n.at_ms) FROM fleet_culprits n WHERE n.machine = $1 "
-      "AND n.recorded_by IN ('', $2))) AS m JOIN fleet_culprits o "
-      "ON (o.node = m.node OR (m.node IS NULL AND o.host = m.host)) AND o.at_ms >= m.at_ms "
+      "AND n.recorded_by IN ('', $2) AND n.at_ms <= $3)) AS m JOIN fleet_culprits o "
+      "ON (o.node = m.node OR (m.node IS NULL AND o.host = m.host)) "
+      "AND o.at_ms BETWEEN m.at_ms AND $3 "
       "WHERE o.recorded_by IN ('', $2) AND o.machine <> $1 AND o.machine LIKE 'hardware:%' "
       "ORDER BY o.at_ms DESC, o.machine LIMIT 1",
-      {machine, recorded_by});
+      {machine, recorded_by, ToValue(now + kLargestClockError)});
   if (!taken.ok()) return taken.status();
   if (!taken->empty()) facts.name_taken_by = taken->front().Text(0);
   return absl::OkStatus();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "coordinator/fleet/limits.h"
 
 namespace rapideye::coordinator {
 namespace {
@@ -136,16 +137,17 @@ absl::StatusOr<std::vector<std::string>> Texts(Database& database, const std::st
 }  // namespace
 
 absl::StatusOr<std::vector<Offender>> Offenders(Database& database, absl::Time since,
-                                                size_t limit) {
+                                                absl::Time now, size_t limit) {
   auto rows = database.Run(
       "SELECT c.machine, i.cause, i.detail, COUNT(DISTINCT c.incident) AS incidents, "
       "MAX(c.at_ms), (SELECT h.host FROM fleet_culprits h WHERE h.machine = c.machine "
       "ORDER BY h.at_ms DESC, h.incident DESC LIMIT 1) "
       "FROM fleet_culprits c JOIN fleet_incidents i ON i.incident = c.incident "
       "WHERE c.at_ms >= $1 AND c.at_ms > COALESCE("
-      "(SELECT MAX(f.at_ms) FROM fleet_forgets f WHERE f.machine = c.machine), -1) "
+      "(SELECT MAX(f.at_ms) FROM fleet_forgets f WHERE f.machine = c.machine "
+      "AND f.at_ms <= $2), -1) "
       "GROUP BY c.machine, i.cause, i.detail ORDER BY incidents DESC, i.cause, i.detail",
-      {ToValue(since)});
+      {ToValue(since), ToValue(now + kLargestClockError)});
   if (!rows.ok()) return rows.status();
   std::map<std::string, Offender> by_machine;
   for (const Row& row : *rows) {

@@ -24,8 +24,10 @@ struct Offender {
   std::vector<std::string> causes;  // "BAD_TPU_CHIP TENSOR_CORE (3)", most frequent first
   absl::Time last_seen = absl::UnixEpoch();
 };
-// Machines with most incidents first, at most `limit`.
-absl::StatusOr<std::vector<Offender>> Offenders(Database& database, absl::Time since, size_t limit);
+// Machines with most incidents first, at most `limit`. Repairs later than `now` and
+// kLargestClockError are not believed.
+absl::StatusOr<std::vector<Offender>> Offenders(Database& database, absl::Time since,
+                                                absl::Time now, size_t limit);
 
 // The latest decision about a machine in one mode; nullopt: none yet.
 struct LatestDecision {

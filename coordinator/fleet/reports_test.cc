@@ -43,7 +43,7 @@ TEST_P(ReportsTest, OffendersByIncidentsWithTheirCausesAndLatestName) {
   Record("i2", kThen + kDay, "a", "new-name");
   Record("lost-1", kThen, "a", "old-name");
   Record("i3", kThen, "b");
-  const auto offenders = Offenders(*database_, kThen, 10);
+  const auto offenders = Offenders(*database_, kThen, kThen + 9 * kDay, 10);
   ASSERT_TRUE(offenders.ok()) << offenders.status();
   ASSERT_THAT(*offenders, SizeIs(2));
   const Offender& first = offenders->at(0);
@@ -53,16 +53,24 @@ TEST_P(ReportsTest, OffendersByIncidentsWithTheirCausesAndLatestName) {
   EXPECT_THAT(first.causes,
               ElementsAre("BAD_TPU_CHIP TENSOR_CORE (2)", "UNRECOVERABLE_ERROR WORKER_LOST (1)"));
   EXPECT_EQ(first.last_seen, kThen + kDay);
-  EXPECT_THAT(*Offenders(*database_, kThen, 1), SizeIs(1));
-  EXPECT_THAT(*Offenders(*database_, kThen + 2 * kDay, 10), IsEmpty());
+  EXPECT_THAT(*Offenders(*database_, kThen, kThen + 9 * kDay, 1), SizeIs(1));
+  EXPECT_THAT(*Offenders(*database_, kThen + 2 * kDay, kThen + 9 * kDay, 10), IsEmpty());
 }
 
 TEST_P(ReportsTest, WhoWasForgottenIsNoOffenderUntilItFailsAgain) {
   Record("i1", kThen, "a");
   ASSERT_TRUE(history_.Forget("hardware:a", "", kThen + kDay).ok());
-  EXPECT_THAT(*Offenders(*database_, kThen, 10), IsEmpty());
+  EXPECT_THAT(*Offenders(*database_, kThen, kThen + 9 * kDay, 10), IsEmpty());
   Record("i2", kThen + 2 * kDay, "a");
-  EXPECT_THAT(*Offenders(*database_, kThen, 10), SizeIs(1));
+  EXPECT_THAT(*Offenders(*database_, kThen, kThen + 9 * kDay, 10), SizeIs(1));
+}
+
+// An operator recorded a repair on a host whose clock was years ahead.
+TEST_P(ReportsTest, ARepairOfAYearToComeHidesNobody) {
+  Record("i1", kThen, "a");
+  ASSERT_TRUE(history_.Forget("hardware:a", "", kThen + 4000 * kDay).ok());
+  EXPECT_THAT(*Offenders(*database_, kThen, kThen + kDay, 10), SizeIs(1));
+  EXPECT_THAT(*Offenders(*database_, kThen, kThen + 4000 * kDay, 10), IsEmpty());
 }
 
 TEST_P(ReportsTest, ANameMayBeOfSeveralMachines) {

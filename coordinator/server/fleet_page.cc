@@ -70,7 +70,7 @@ absl::StatusOr<std::string> BreakerHtml(Database& database, RemovalMode mode) {
 
 absl::StatusOr<std::string> OffendersHtml(Database& database, const FleetSource& source,
                                           absl::Time now) {
-  const auto offenders = Offenders(database, now - source.window, kMaxOffenders);
+  const auto offenders = Offenders(database, now - source.window, now, kMaxOffenders);
   if (!offenders.ok()) return offenders.status();
   if (offenders->empty()) return "<p>No machine was named by an incident.</p>\n";
   HtmlTable table({"host", "machine", "incidents", "last", "causes", "latest decision"},

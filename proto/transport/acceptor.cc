@@ -18,6 +18,7 @@
 #include <cerrno>
 #include <limits>
 #include <map>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -30,6 +31,7 @@
 #include "proto/common/sync/mutex.h"
 #include "proto/transport/channel_options.h"
 #include "proto/transport/pending_connections.h"
+#include "proto/transport/served_connections.h"
 
 namespace rapideye::transport {
 namespace {
@@ -102,6 +104,30 @@ uint16_t PortOf(int descriptor) {
   return NameOf(address).second;
 }
 
+// The bytes of a call's metadata, as HTTP/2 counts them.
+size_t MetadataBytes(const grpc::ServerContextBase& call) {
+  constexpr size_t kOfEntry = 32;
+  size_t bytes = 0;
+  for (const auto& [key, value] : call.client_metadata()) {
+    bytes += key.size() + value.size() + kOfEntry;
+  }
+  return bytes;
+}
+
+// Ends the connection with this peer, if the descriptor is still its own. What the peer has sent
+// already is dropped: after shutdown(2) gRPC would read it to the end.
+void End(int descriptor, const PeerName& peer) {
+  const int held = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (held < 0) return;
+  sockaddr_storage address = {};
+  socklen_t length = sizeof(address);
+  const bool same = getpeername(held, reinterpret_cast<sockaddr*>(&address), &length) == 0 &&
+                    NameOf(address) == peer;
+  const sockaddr nobody = {.sa_family = AF_UNSPEC, .sa_data = {}};
+  if (same && connect(held, &nobody, sizeof(nobody)) != 0) shutdown(held, SHUT_RDWR);
+  close(held);
+}
+
 void SetPort(uint16_t port, sockaddr* address) {
   if (address->sa_family == AF_INET6) {
     reinterpret_cast<sockaddr_in6*>(address)->sin6_port = htons(port);
@@ -159,14 +185,19 @@ struct Acceptor::State {
       Release(*admission.yields);
     }
     held_[peer] = held;
+    served_.Accepted(peer, connection);
     return Taken::kYes;
   }
 
   // A connection made a call.
-  void Arrived(const PeerName& peer) ABSL_LOCKS_EXCLUDED(mutex_) {
+  void Arrived(const PeerName& peer, size_t metadata_bytes) ABSL_LOCKS_EXCLUDED(mutex_) {
     const MutexLock lock(mutex_);
     pending_.Arrived(peer);
     Release(peer);
+    const std::optional<int> hostile = served_.Call(peer, metadata_bytes, MonotonicTime());
+    if (!hostile.has_value()) return;
+    ++refused;
+    End(*hostile, peer);
   }
 
   // False: further connections wait in the kernel.
@@ -193,7 +224,8 @@ struct Acceptor::State {
     explicit Calls(std::shared_ptr<State> state) : state_(std::move(state)) {}
     grpc::experimental::Interceptor* CreateServerInterceptor(
         grpc::experimental::ServerRpcInfo* call) override {
-      state_->Arrived(NameOf(call->server_context()->peer()));
+      const grpc::ServerContextBase& context = *call->server_context();
+      state_->Arrived(NameOf(context.peer()), MetadataBytes(context));
       return nullptr;
     }
 
@@ -215,6 +247,7 @@ struct Acceptor::State {
   Mutex mutex_;
   PendingConnections pending_ ABSL_GUARDED_BY(mutex_){absl::Milliseconds(kHandshakeTimeoutMs)};
   std::map<PeerName, int> held_ ABSL_GUARDED_BY(mutex_);  // of those that are pending
+  ServedConnections served_ ABSL_GUARDED_BY(mutex_);
 };
 
 Acceptor::Acceptor() : state_(std::make_shared<State>()) {}

@@ -3,7 +3,7 @@
 // gRPC's own listener gives up for good on the first accept that finds no descriptor left, and
 // bounds nothing that is not authenticated yet. This one keeps descriptors for the rest of the
 // process, bounds connections without a call by peer and in all (the oldest makes room for a new
-// one), and says when it turns peers away.
+// one), ends those whose calls no client of ours makes, and says when it turns peers away.
 #ifndef RAPIDEYE_PROTO_TRANSPORT_ACCEPTOR_H_
 #define RAPIDEYE_PROTO_TRANSPORT_ACCEPTOR_H_
 
@@ -47,7 +47,8 @@ class Acceptor {
   // The time since it last turned a peer away for want of descriptors; infinite: never. Any
   // thread.
   absl::Duration SinceStarved() const;
-  // Connections closed for want of room or descriptors, since the start. Any thread.
+  // Connections closed for want of room or descriptors, or for their calls, since the start. Any
+  // thread.
   int64_t refused() const;
 
  private:

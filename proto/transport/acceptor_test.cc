@@ -13,7 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "proto/transport/pending_connections.h"
+#include "proto/transport/served_connections.h"
 
 namespace rapideye::transport {
 namespace {
@@ -96,6 +99,47 @@ TEST(PendingConnections, OfManyAddressesTheOldestYields) {
   }
   EXPECT_EQ(pending.Admit(At("new", 1), absl::Seconds(5)).yields, At("5000", 1));
   EXPECT_EQ(pending.Admit(At("newer", 1), absl::Seconds(5)).yields, At("4999", 1));
+}
+
+TEST(ServedConnections, AFloodOfCallsIsNoClientOfOurs) {
+  ServedConnections served;
+  const Peer agent = At("192.0.2.1", 1);
+  const Peer flood = At("192.0.2.1", 2);
+  served.Accepted(agent, 7);
+  served.Accepted(flood, 8);
+  absl::Duration now = absl::Hours(1);
+  for (int i = 0; i < static_cast<int>(kCallBurst); ++i) {
+    ASSERT_EQ(served.Call(flood, 100, now), std::nullopt) << i;
+  }
+  EXPECT_EQ(served.Call(flood, 100, now), 8);
+  EXPECT_EQ(served.Call(agent, 100, now), std::nullopt);
+  // A slower one goes on for ever.
+  for (int i = 0; i < 10 * static_cast<int>(kCallBurst); ++i) {
+    now += absl::Milliseconds(10);
+    ASSERT_EQ(served.Call(agent, 100, now), std::nullopt) << i;
+  }
+}
+
+TEST(ServedConnections, MetadataIsBounded) {
+  ServedConnections served;
+  served.Accepted(At("192.0.2.1", 1), 7);
+  EXPECT_EQ(served.Call(At("192.0.2.1", 1), kMaxMetadataBytes, kTimeout), std::nullopt);
+  EXPECT_EQ(served.Call(At("192.0.2.1", 1), kMaxMetadataBytes + 1, kTimeout), 7);
+}
+
+// A descriptor is soon another connection's, and a port another descriptor's.
+TEST(ServedConnections, ADescriptorIsOfItsLatestConnection) {
+  ServedConnections served;
+  const Peer first = At("192.0.2.1", 1);
+  const Peer second = At("192.0.2.1", 2);
+  served.Accepted(first, 7);
+  served.Accepted(second, 7);
+  EXPECT_EQ(served.Call(first, kMaxMetadataBytes + 1, kTimeout), std::nullopt);
+  EXPECT_EQ(served.Call(second, kMaxMetadataBytes + 1, kTimeout), 7);
+  served.Accepted(second, 8);
+  served.Accepted(first, 7);
+  EXPECT_EQ(served.Call(second, kMaxMetadataBytes + 1, kTimeout), 8);
+  EXPECT_EQ(served.Call(first, kMaxMetadataBytes + 1, kTimeout), 7);
 }
 
 int Connect(int port) {
@@ -210,6 +254,64 @@ TEST(Acceptor, TheOldestThatSaysNothingMakesRoomForANewOne) {
   EXPECT_GE(server.acceptor().refused(), 1);
   close(served);
   for (const int one : silent) close(one);
+}
+
+std::string Frame(char type, char flags, char stream, absl::string_view payload) {
+  const size_t size = payload.size();
+  std::string frame = {static_cast<char>(size >> 16),
+                       static_cast<char>(size >> 8),
+                       static_cast<char>(size),
+                       type,
+                       flags,
+                       0,
+                       0,
+                       0,
+                       stream};
+  absl::StrAppend(&frame, payload);
+  return frame;
+}
+
+// Begins HTTP/2, never acknowledges the server's limits, makes one call, and asks for an echo.
+// `metadata`: further headers, in HPACK.
+std::string CallWithout(absl::string_view metadata) {
+  constexpr char kSettings = 4, kHeaders = 1, kEndHeaders = 4, kPing = 6;
+  // POST, http, and literals: the path, the content's type.
+  const std::string headers =
+      absl::StrCat("\x83\x86\x04\x04/a/b\x01\x01h\x0f\x10\x10", "application/grpc",
+                   absl::string_view("\0\x02te\x08trailers", 13), metadata);
+  return absl::StrCat("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", Frame(kSettings, 0, 0, ""),
+                      Frame(kHeaders, kEndHeaders, 1, headers), Frame(kPing, 0, 0, "an echo."));
+}
+
+// True once the echo comes; false if the connection ends.
+bool Answers(int client, const std::string& sent) {
+  EXPECT_EQ(write(client, sent.data(), sent.size()), static_cast<ssize_t>(sent.size()));
+  std::string got;
+  char byte = 0;
+  while (got.find("an echo.") == std::string::npos) {
+    if (read(client, &byte, 1) != 1) return false;
+    got.push_back(byte);
+  }
+  return true;
+}
+
+// A name of one byte and a value of a hundred, then references to them: 134 bytes each.
+TEST(Acceptor, ACallWithMoreMetadataThanAnyClientHasEndsItsConnection) {
+  Served server;
+  const auto repeated = [](size_t times) {
+    return absl::StrCat(absl::string_view("\x40\x01y\x64", 4), std::string(100, 'z'),
+                        std::string(times, '\xbe'));
+  };
+  const int modest = Connect(server.acceptor().port());
+  EXPECT_TRUE(Answers(modest, CallWithout(repeated(50))));
+  EXPECT_EQ(server.acceptor().refused(), 0);
+  const int hostile = Connect(server.acceptor().port());
+  Answers(hostile, CallWithout(repeated(4000)));  // the echo may come first
+  char byte = 0;
+  while (read(hostile, &byte, 1) == 1) {
+  }
+  EXPECT_EQ(server.acceptor().refused(), 1);
+  for (const int client : {modest, hostile}) close(client);
 }
 
 TEST(Acceptor, APortIsTakenByOneAlone) {

@@ -19,6 +19,9 @@ inline constexpr int kMaxCommandBytes = 64 * 1024;
 // Bytes of gRPC's own buffers of one server. The limit throttles senders rather than capping
 // memory; objects built from their messages are bounded elsewhere.
 inline constexpr size_t kServerBufferBytes = size_t{512} << 20;
+// gRPC looks at all that one read brought before it hands out the first call, and unpacks headers
+// to two thousand times their size: less at a time than its 4 MiB.
+inline constexpr int kMaxReadBytes = 64 * 1024;
 // A TLS handshake takes milliseconds; an unfinished one holds a descriptor.
 inline constexpr int kHandshakeTimeoutMs = 10'000;
 // A connection without any call is closed after this. The age of a connection has no

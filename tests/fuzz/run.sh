@@ -1,11 +1,17 @@
 #!/bin/bash
-# Runs every fuzzer for a while: tests/fuzz/run.sh SECONDS [BUILD]
+# Runs every fuzzer for a while: tests/fuzz/run.sh [--coverage] SECONDS [BUILD]
 #
+# --coverage prints for each fuzzer how much of the sources its inputs reach.
 # SECONDS is for each of them; BUILD (default build/asan) must have been built.
 # What they find is left in BUILD/tests/fuzz/findings, the corpus they grow in
 # BUILD/tests/fuzz/corpus. Exit status 1 if one found something.
 set -euo pipefail
 
+coverage=false
+if [ "${1:-}" = --coverage ]; then
+  coverage=true
+  shift
+fi
 if [ $# -lt 1 ] || [ $# -gt 2 ] || ! [[ $1 =~ ^[0-9]+$ ]]; then
   sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}" >&2
   exit 2
@@ -32,6 +38,12 @@ for fuzzer in "${fuzzers[@]}"; do
     -print_final_stats=1 -verbosity=0 -artifact_prefix="$here/findings/$name-" \
     "${dictionary[@]}" "$here/corpus/$name" "$here/seeds/$name"; then
     found+=("$name")
+  fi
+  if $coverage; then
+    # The list of functions is written to standard error.
+    "$fuzzer" -runs=0 -max_len=20000 -rss_limit_mb=2048 -verbosity=0 -print_coverage=1 \
+      "$here/corpus/$name" "$here/seeds/$name" 2>&1 |
+      /usr/bin/python3 tests/fuzz/coverage.py "$name" . || true
   fi
 done
 for name in "${found[@]}"; do

@@ -90,7 +90,7 @@ absl::StatusOr<std::string> OffendersCommand::Answer(Fleet& fleet) {
   }
   policy_.mode = coordinator::RemovalModeNamed(mode_).value_or(policy_.mode);
   const auto offenders = coordinator::Offenders(
-      fleet.database(), fleet.now() - policy_.window,
+      fleet.database(), fleet.now() - policy_.window, fleet.now(),
       limit_ == 0 ? std::numeric_limits<size_t>::max() : static_cast<size_t>(limit_));
   if (!offenders.ok()) return offenders.status();
   std::string answer;

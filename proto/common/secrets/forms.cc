@@ -15,11 +15,13 @@ namespace {
 // Names to which secrets are assigned. They may have anything in front ("DB_", "--hf-"), but no
 // slash: /etc/passwd is a path.
 #define RAPIDEYE_NAME_START R"((?:^|[^\w./-])[\w.-]*)"
-#define RAPIDEYE_SECRET_NAMES                                                               \
-  R"((?:passwords?|passwd|passphrase|pwd|secrets?|credentials?|)"                           \
-  R"((?:api|access|private|secret|account|auth|encryption|signing|storage|master)[_-]?key)" \
+#define RAPIDEYE_SECRET_NAMES                                                          \
+  R"((?:passwords?|passwd|passphrase|pwd|secrets?|credentials?|)"                      \
+  R"((?:api[ ]|(?:api|access|private|secret|account|auth|encryption|signing|storage|)" \
+  R"(master)[_-]?)key)"                                                                \
   R"((?:[_-]?id)?))"
-#define RAPIDEYE_SEPARATOR R"(\\*["']?[ \t]{0,8}(?:=>|[:=])[ \t]{0,8})"
+// The bracket: os.environ['API_KEY'] = ….
+#define RAPIDEYE_SEPARATOR R"(\\*["']?\]?[ \t]{0,8}(?:=>|[:=])[ \t]{0,8})"
 // A value in quotes, in escaped quotes (JSON within a string), or up to the end of a list's entry.
 #define RAPIDEYE_VALUE                                                 \
   R"((?:\\+"((?:[^"\\\n]|\\[^"\n])+)|[bru]{0,2}"((?:[^"\\\n]|\\.)+)|)" \
@@ -32,7 +34,7 @@ constexpr std::array kForms = {
          R"(\b[A-Za-z][A-Za-z0-9+.-]*://([^\s/?#"'<>]*:[^\s/?#"'<>]+)@)"},
     Form{"Authorization header",
          R"((?i)\bauthorization\\*["']?\s*[:=,]\s*\\*["']?(?:bearer|basic|digest|negotiate|ntlm|)"
-         R"(token|apikey|oauth|signature|aws4-hmac-sha256)\s+([^"'\\\r\n]+))"},
+         R"(token|apikey|oauth|signature|aws|aws4-hmac-sha256)\s+([^"'\\\r\n]+))"},
     Form{"Authorization header without a scheme",
          R"((?i)\bauthorization\\*["']?\s*[:=,]\s*\\*["']?([A-Za-z0-9._~+/=-]{16,}))",
          Judge::kRandom},
@@ -42,6 +44,7 @@ constexpr std::array kForms = {
     Form{"AWS access key", R"(\b((?:AKIA|ASIA|AROA|AIDA|AGPA|ANPA|ANVA|ABIA|ACCA)[A-Z0-9]{16})\b)"},
     Form{"Google access token", R"(\b(ya29\.[A-Za-z0-9._-]{16,}))"},
     Form{"Google API key", R"(\b(AIza[A-Za-z0-9_-]{30,}))"},
+    Form{"access key of Google's storage", R"(\b(GOOG1[A-Z0-9]{16,})\b)"},
     Form{"Google client secret", R"(\b(GOCSPX-[A-Za-z0-9_-]{16,}))"},
     Form{"Google refresh token", R"(\b(1//0[A-Za-z0-9_-]{30,}))"},
     Form{"Hugging Face token", R"(\b((?:hf|api_org)_[A-Za-z0-9]{20,}))"},
@@ -62,11 +65,18 @@ constexpr std::array kForms = {
     Form{"signature in a URL",
          R"((?i)(?:[?&;]|\\u0026|%26)(?:sig|signature|awsaccesskeyid|googleaccessid|key)=)"
          R"(([^&\s"'<>\\]{8,}))"},
+    Form{"bearer token within a URL",
+         R"((?i)(?:\b|%[0-9a-f]{2})bearer(?:%20|\+)([A-Za-z0-9._~+/=%-]{12,}))", Judge::kRandom},
+    Form{"secret within a URL within a URL",
+         R"((?i)(?:token|password|passwd|secret|signature|api_?key)%3D([^&\s"'<>\\%]{4,}))"},
     Form{"docker's configuration", R"((?i)\\*"auth\\*"\s*:\s*\\*"([A-Za-z0-9+/=]{8,}))"},
     Form{"netrc", R"(\blogin\s+\S+\s+password\s+(\S+))"},
     Form{"user and password of curl",
          R"(\bcurl\b[^\n]*?\s(?:-u|--user)[ =]?["']?[^\s:"']+:([^\s"']+))"},
     Form{"password of sshpass", R"(\bsshpass\s+-p\s*(\S+))"},
+    Form{"password of docker login", R"(\bdocker\s+login\b[^\n]*?\s-p[ =]?["']?([^\s"']+))"},
+    Form{"password of mysql", R"(\bmysql(?:dump|admin)?\b[^\n]*?\s-p["']?([^\s"']+))"},
+    Form{"password of redis-cli", R"(\bredis-cli\b[^\n]*?\s-a[ =]?["']?([^\s"']+))"},
     // A value on a command line or of a variable ends where the next begins.
     Form{"secret flag",
          R"((?i)(?:^|[^\w-])--?[\w.-]*)" RAPIDEYE_SECRET_NAMES

@@ -63,6 +63,10 @@ std::vector<Case> OfUrlsAndClouds() {
       {"Cookie: session=0123456789abcdef; theme=dark", "0123456789abcdef"},
       {absl::StrCat("key ", aws, " is not allowed"), aws},
       {absl::StrCat("AWS_ACCESS_KEY_ID=", temporary), temporary},
+      {absl::StrCat("Authorization: AWS ", aws, ":frJIUN8DYpKDtOLCwo="), "frJIUN8DYpKDtOLCwo"},
+      {absl::StrCat("hmac GOOG1", "EXAMPLEEXAMPLE012345"), "EXAMPLEEXAMPLE012345"},
+      {"?next=Authorization%3A%20Bearer%20abc123def456ghi7", "abc123def456ghi7"},
+      {"?url=https%3A%2F%2Fx%2Fo%3Faccess_token%3Dabcdefgh%26b", "abcdefgh"},
       {absl::StrCat("aws_secret_access_key = ", aws_secret), aws_secret},
       {absl::StrCat("AWS_SECRET_ACCESS_KEY=", aws_secret, " python train.py"), aws_secret},
       {absl::StrCat("\"SecretAccessKey\": \"", aws_secret, "\""), aws_secret},
@@ -137,6 +141,11 @@ std::vector<Case> Assigned() {
       {"machine api.wandb.ai login user password 0123456789", "0123456789"},
       {"curl -s -u alice:s3cr3t https://x", "s3cr3t"},
       {"sshpass -p s3cr3t ssh host", "s3cr3t"},
+      {"docker login -u alice -p s3cr3t gcr.io", "s3cr3t"},
+      {"mysql -uroot -ps3cr3t fleet", "s3cr3t"},
+      {"redis-cli -h cache -a s3cr3t ping", "s3cr3t"},
+      {"os.environ['WANDB_API_KEY'] = 's3cr3t'", "s3cr3t"},
+      {"wrong api key: s3cr3t", "s3cr3t"},
       {R"({"auths":{"gcr.io":{"auth":"YWxpY2U6czNjcjN0"}}})", "YWxpY2U6czNjcjN0"},
   };
 }

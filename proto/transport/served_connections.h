@@ -1,0 +1,50 @@
+// ServedConnections finds the connections whose calls are those of no client of ours. Pure: time is
+// an argument. Not synchronised.
+//
+// gRPC's own limits of streams and of metadata bind only a client that has acknowledged them. One
+// that never does may open streams, and reset them, without end, and name 16 MiB of metadata in
+// 4 KiB of a request.
+#ifndef RAPIDEYE_PROTO_TRANSPORT_SERVED_CONNECTIONS_H_
+#define RAPIDEYE_PROTO_TRANSPORT_SERVED_CONNECTIONS_H_
+
+#include <cstddef>
+#include <map>
+#include <optional>
+
+#include "absl/time/time.h"
+#include "proto/transport/pending_connections.h"
+
+namespace rapideye::transport {
+
+// An agent makes a call for each stream, an operator's command a few in all. So many at once, and
+// so many a second after that, are a flood.
+inline constexpr double kCallBurst = 1'000;
+inline constexpr double kCallsPerSecond = 100;
+// Names and values of a call's metadata, as HTTP/2 counts them. Our clients send some hundred
+// bytes; gRPC asks clients for at most 8 KiB.
+inline constexpr size_t kMaxMetadataBytes = 16 * 1024;
+
+class ServedConnections {
+ public:
+  using Peer = PendingConnections::Peer;
+
+  // The kernel gave this descriptor to a new connection: whatever had it before is over.
+  void Accepted(const Peer& peer, int descriptor);
+  // The descriptor that the connection was accepted on if this call is one too many, or its
+  // metadata too large; absent: the connection may go on, or is not known.
+  std::optional<int> Call(const Peer& peer, size_t metadata_bytes, absl::Duration now);
+
+ private:
+  struct Connection {
+    int descriptor = -1;
+    double calls = 0;  // of late
+    absl::Duration at = absl::ZeroDuration();
+  };
+
+  std::map<Peer, Connection> connections_;  // one for each descriptor at most
+  std::map<int, Peer> by_descriptor_;
+};
+
+}  // namespace rapideye::transport
+
+#endif  // RAPIDEYE_PROTO_TRANSPORT_SERVED_CONNECTIONS_H_
