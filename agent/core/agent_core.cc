@@ -417,9 +417,10 @@ void AgentCore::Begin(Purpose purpose, absl::Duration deadline, absl::Duration n
     counted_for_ = host_.process();
   }
   if (look.sockets) {
-    // Traffic is counted with every poll where it tells of progress.
-    const int polls =
-        settings_.watches_host && WorkTells(health_, view_, host_, now) ? 1 : kPollsPerSocketLook;
+    // Traffic is counted with every poll where no runtime tells whether the process works.
+    const bool tells =
+        settings_.watches_host && !view_.EverLaunched() && health_.state != RuntimeState::kServing;
+    const int polls = tells ? 1 : kPollsPerSocketLook;
     next_socket_look_ = now + (InAttention(now) ? kSocketSpacing : polls * UsualPeriod());
   }
   effects.push_back(Poll{last_poll_, with_hlo, look, deadline});
@@ -524,6 +525,7 @@ void AgentCore::SendHeartbeat(absl::Duration now, Effects& effects) {
   heartbeat.step_lines = host_.Of<LogState>().Steps(now);
   heartbeat.start_up = host_.Of<StartUpState>().Now(now);
   heartbeat.activity = host_.activity().Now(now);
+  heartbeat.since_any_work = host_.activity().SinceAnyWork(now);
   // A runtime that has never answered may still have its process.
   if (!heartbeat.process_incarnation.has_value()) heartbeat.process_incarnation = Process();
   heartbeat.attentive = InAttention(now) && DetailTaken();

@@ -81,6 +81,9 @@ inline constexpr absl::Duration kActivityWindow = absl::Seconds(4);
 inline constexpr size_t kActivityWindows = 8;
 // Growth of this part (1/8) of the usual is still work: services that go on in a hang cause less.
 inline constexpr int64_t kActivityPart = 8;
+// CPU time of so many times the usual of steps, in a window without a step's traffic, input and
+// output, is work: a process that waits in a loop uses no more than one core, as its steps do.
+inline constexpr double kBusyFactor = 3;
 // So many windows with less, without a larger one in between, show another kind of work: two
 // minutes at the usual pace of polls, less than any default hang threshold.
 inline constexpr size_t kSmallerWindows = 24;

@@ -8,7 +8,8 @@
 namespace rapideye::agent {
 namespace {
 
-int64_t Median(std::vector<int64_t> values) {
+template <typename Value>
+Value Median(std::vector<Value> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
@@ -24,6 +25,8 @@ bool ActivityRhythm::Observe(int64_t counter, absl::Duration now) {
   }
   if (now - begun_ < kActivityWindow) return false;
   const int64_t growth = counter - *counter_;
+  last_ = ActivityWindow{.begun = begun_, .ended = now, .growth = growth};
+  if (growth >= floor_) grew_at_ = now;
   counter_ = counter;
   begun_ = now;
   if (!ShowsWork(growth)) return false;
@@ -62,8 +65,31 @@ void ProcessActivity::Observe(const ProcessReading& reading, absl::Duration now)
   const bool reads =
       reading.work->io_bytes.has_value() && io_.Observe(*reading.work->io_bytes, now);
   const bool runs = cpu_.Observe(reading.work->cpu_ms, now);
+  ObserveCpu(reads, now);
   const bool alone = !traffic_.Learnt() && !io_.Learnt();
   if ((reads && io_.Learnt()) || (runs && cpu_.Learnt() && alone)) ++advances_;
+}
+
+void ProcessActivity::ObserveCpu(bool reads, absl::Duration now) {
+  const std::optional<ActivityWindow>& window = cpu_.last();
+  if (!window.has_value() || window->ended != now) return;
+  const double used = absl::FDivDuration(absl::Milliseconds(window->growth), now - window->begun);
+  const bool sends = traffic_.Learnt() && *traffic_.advanced_at() >= window->begun;
+  if (sends || (reads && io_.Learnt())) {
+    cpu_of_steps_.push_back(used);
+    if (cpu_of_steps_.size() > kActivityWindows) cpu_of_steps_.erase(cpu_of_steps_.begin());
+    return;
+  }
+  const bool known = cpu_of_steps_.size() == kActivityWindows;
+  const double least = known ? kBusyFactor * Median(cpu_of_steps_) : 0;
+  if (window->growth >= kLeastCpuMs && used >= least) busy_at_ = now;
+}
+
+std::optional<absl::Duration> ProcessActivity::SinceAnyWork(absl::Duration now) const {
+  const std::optional<absl::Duration> last =
+      std::max({traffic_.grew_at(), io_.grew_at(), busy_at_});
+  if (!process_.has_value() || !last.has_value()) return std::nullopt;
+  return std::max(now - *last, absl::ZeroDuration());
 }
 
 void ProcessActivity::ObserveTraffic(int64_t bytes_moved, absl::Duration now) {

@@ -12,6 +12,13 @@
 
 namespace rapideye::agent {
 
+// The growth of a counter between two moments.
+struct ActivityWindow {
+  absl::Duration begun;
+  absl::Duration ended;
+  int64_t growth = 0;
+};
+
 // The rhythm of one counter of the kernel that only grows. The counter is looked at in windows
 // of at least kActivityWindow; a window shows work if the counter grew in it by a good part of what
 // it usually grows by, which the heartbeats of services and the writing of logs do not. Pure.
@@ -30,6 +37,11 @@ class ActivityRhythm {
   bool Learnt() const { return usual_.has_value(); }
   // The time of the last window that showed work; absent: none has.
   const std::optional<absl::Duration>& advanced_at() const { return advanced_at_; }
+  // The time of the last window in which the counter grew by the floor or more, however little
+  // that is beside the usual; absent: none has.
+  const std::optional<absl::Duration>& grew_at() const { return grew_at_; }
+  // The last window that has ended; absent: none has.
+  const std::optional<ActivityWindow>& last() const { return last_; }
   // The longest healthy time between two windows with work; absent: none was measured.
   const std::optional<absl::Duration>& longest() const { return longest_; }
 
@@ -43,6 +55,8 @@ class ActivityRhythm {
   std::vector<int64_t> smaller_;  // later windows above the floor with less than usual
   std::optional<int64_t> usual_;
   std::optional<absl::Duration> advanced_at_;
+  std::optional<absl::Duration> grew_at_;
+  std::optional<ActivityWindow> last_;
   std::optional<absl::Duration> longest_;
   bool healthy_since_advance_ = true;
 };
@@ -61,6 +75,9 @@ class ProcessActivity {
   int64_t advances() const { return advances_; }
   // For a heartbeat; absent while the process is not alive or no rhythm is known.
   std::optional<wire::ProcessActivity> Now(absl::Duration now) const;
+  // For a heartbeat: the time since the process did anything but wait, be it another amount or kind
+  // of work than in steps; absent while it is not alive or nothing was seen.
+  std::optional<absl::Duration> SinceAnyWork(absl::Duration now) const;
 
  private:
   // Heartbeats of JAX's coordination service are some hundred bytes in five seconds.
@@ -69,10 +86,16 @@ class ProcessActivity {
   // Threads that only wake up to wait again use some ten milliseconds in five seconds.
   static constexpr int64_t kLeastCpuMs = 100;
 
+  // Compares the CPU time of the last window with that of steps. `reads`: input or output show a
+  // step in it.
+  void ObserveCpu(bool reads, absl::Duration now);
   std::optional<ProcessId> process_;  // the live process; absent: none
   ActivityRhythm traffic_{kLeastTraffic};
   ActivityRhythm io_{kLeastIo};
   ActivityRhythm cpu_{kLeastCpuMs};
+  std::vector<double> cpu_of_steps_;  // cores used in the last windows with steps, oldest first
+  // The last window that used far more than steps do, or, before steps are known, anything at all.
+  std::optional<absl::Duration> busy_at_;
   int64_t advances_ = 0;
 };
 

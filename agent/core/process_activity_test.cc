@@ -105,6 +105,56 @@ TEST(ProcessActivity, CpuTimeCountsWhereNothingElseHasARhythm) {
   EXPECT_EQ(worker.Still(), 6 * kPoll);
 }
 
+// Counters per rank and five seconds as measured of a JAX job on Gloo; an evaluation in which each
+// host computes alone, and one that exchanges a number a second.
+TEST(ProcessActivity, AnEvaluationIsWorkThoughNotThatOfSteps) {
+  Worker worker;
+  worker.Polls(20, 400'000, 450'000, 300);
+  const int64_t advances = worker.activity.advances();
+  worker.Polls(4, 500, 0, 5'000);
+  EXPECT_EQ(worker.Still(), 4 * kPoll);
+  EXPECT_EQ(worker.activity.advances(), advances);
+  EXPECT_EQ(worker.activity.SinceAnyWork(worker.now), absl::ZeroDuration());
+  worker.Polls(4, 5'000, 0, 30);
+  EXPECT_EQ(worker.Still(), 8 * kPoll);
+  EXPECT_EQ(worker.activity.SinceAnyWork(worker.now), absl::ZeroDuration());
+  worker.Polls(4, 0, 20'000, 30);
+  EXPECT_EQ(worker.activity.SinceAnyWork(worker.now), absl::ZeroDuration());
+}
+
+// However long it computes, that does not become the usual of steps.
+TEST(ProcessActivity, ALongEvaluationIsWorkUntilItsEnd) {
+  Worker worker;
+  worker.Polls(20, 400'000, 450'000, 300);
+  worker.Polls(60, 500, 0, 5'000);
+  EXPECT_EQ(worker.activity.SinceAnyWork(worker.now), absl::ZeroDuration());
+}
+
+TEST(ProcessActivity, WaitingIsNoWorkOfAnyKind) {
+  Worker worker;
+  worker.Polls(20, 400'000, 450'000, 300);
+  worker.Polls(4, 1'500, 32, 30);
+  EXPECT_EQ(worker.activity.SinceAnyWork(worker.now), 4 * kPoll);
+  // A library that waits in a loop does so in steps, too.
+  Worker spins;
+  spins.Polls(20, 400'000, 450'000, 4'000);
+  spins.Polls(4, 700, 32, 5'000);
+  EXPECT_EQ(spins.activity.SinceAnyWork(spins.now), 4 * kPoll);
+}
+
+TEST(ProcessActivity, AStartIsWorkBeforeAnyRhythmIsKnown) {
+  Worker worker;
+  worker.Polls(1, 0, 0, 0);
+  EXPECT_FALSE(worker.activity.SinceAnyWork(worker.now).has_value());
+  worker.Polls(2, 0, 0, 5'000);  // an import, a compilation
+  EXPECT_FALSE(worker.activity.Now(worker.now).has_value());
+  EXPECT_EQ(worker.activity.SinceAnyWork(worker.now), absl::ZeroDuration());
+  worker.Polls(6, 700, 32, 30);  // it waits for the others
+  EXPECT_EQ(worker.activity.SinceAnyWork(worker.now), 6 * kPoll);
+  worker.activity.Observe(ProcessReading(), worker.now);
+  EXPECT_FALSE(worker.activity.SinceAnyWork(worker.now).has_value());
+}
+
 TEST(ProcessActivity, AnotherProcessIsLearntAnewAndNoneIsUnknown) {
   Worker worker;
   worker.Polls(20, 400'000, 450'000, 300);

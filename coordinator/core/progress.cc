@@ -100,6 +100,17 @@ int64_t StepsSince(const WorkerProgress& known, int64_t agent, const wire::Heart
          heartbeat.step_lines->advances > *known.line_advances;
 }
 
+// When the worker last did anything but wait. An older agent tells of work as in health alone:
+// there CPU time does not count, since a process that waits in a loop uses it, too.
+std::optional<absl::Duration> AnyWorkAt(const wire::Heartbeat& heartbeat, absl::Duration now) {
+  using Signal = wire::ProcessActivitySignal;
+  if (heartbeat.since_any_work.has_value()) return now - *heartbeat.since_any_work;
+  if (!heartbeat.activity.has_value()) return std::nullopt;
+  const Signal signal = heartbeat.activity->signal;
+  const bool exchange = signal == Signal::kTraffic || signal == Signal::kInputOutput;
+  return exchange ? std::optional(now - heartbeat.activity->since_advance) : std::nullopt;
+}
+
 // True if work was seen since the worker's last heartbeat, and no better evidence exists.
 bool WorkedSince(const WorkerProgress& known, int64_t agent, const wire::Heartbeat& heartbeat) {
   const bool better = RuntimeIsThere(heartbeat) || heartbeat.step_lines.has_value() ||
@@ -213,25 +224,21 @@ absl::Duration BeyondLearnt(const Thresholds& thresholds, absl::Duration longest
   return std::min(kPauseFactor * longest, thresholds.longest_pause);
 }
 
-// The last time at which all connected workers had been seen at work; absent if any of them shows
-// no traffic, input or output as in health. CPU time does not count: a process that waits in a loop
-// uses it, too.
+// The last time at which no connected worker only waited; absent if that is not known of any.
 std::optional<absl::Duration> WorkOfAll(const std::map<WorkerId, WorkerProgress>& workers) {
-  using Signal = wire::ProcessActivitySignal;
   std::optional<absl::Duration> least;
   for (const auto& [id, worker] : workers) {
     if (!worker.connected) continue;
-    if (!Tells(worker, Measured::kByActivity) || !worker.activity.has_value()) return std::nullopt;
-    const Signal signal = worker.activity->signal;
-    if (signal != Signal::kTraffic && signal != Signal::kInputOutput) return std::nullopt;
-    Lower(least, *worker.active_at);
+    if (!worker.any_work_at.has_value()) return std::nullopt;
+    Lower(least, *worker.any_work_at);
   }
   return least;
 }
 
-// Extends the measure by lines alone while all processes work as in health: a long evaluation
-// writes no step lines, and a hang silences at least those that wait. Work is over once half of
-// the threshold shows none. All may retry in vain for ever, so work excuses no more than a pause.
+// Extends a measure that knows of no step under way while all processes work: a long evaluation
+// completes no step, exchanges little and reads little, and a hang silences at least those that
+// wait. Work is over once half of the threshold shows none. All may retry in vain for ever, so work
+// excuses no more than a pause.
 Standstill WhileAllWork(Standstill measure, const std::map<WorkerId, WorkerProgress>& workers,
                         const Thresholds& thresholds, absl::Duration now) {
   const std::optional<absl::Duration> worked = WorkOfAll(workers);
@@ -241,7 +248,7 @@ Standstill WhileAllWork(Standstill measure, const std::map<WorkerId, WorkerProgr
   const absl::Duration longest = std::min(kPauseFactor * measure.threshold,
                                           std::max(measure.threshold, thresholds.longest_pause));
   measure.threshold = std::min(working, longest);
-  absl::StrAppend(&measure.why, "; all training processes still work as in health");
+  absl::StrAppend(&measure.why, "; no training process only waits");
   return measure;
 }
 
@@ -393,7 +400,10 @@ bool Progress::Observe(const WorkerId& worker, int64_t agent_incarnation,
   }
   known.activity = heartbeat.activity;
   known.active_at.reset();
-  if (heartbeat.activity.has_value()) known.active_at = now - heartbeat.activity->since_advance;
+  if (heartbeat.activity.has_value()) {
+    known.active_at = now - heartbeat.activity->since_advance;
+  }
+  known.any_work_at = AnyWorkAt(heartbeat, now);
   known.heard = true;
   known.connected = true;
   known.start_up = heartbeat.start_up;
@@ -550,11 +560,12 @@ std::optional<Standstill> Progress::MeasureWork(const Thresholds& thresholds,
   }
   if (!first_seen.has_value()) return std::nullopt;
   const absl::Duration grace_left = *first_seen + thresholds.startup_grace - *last;
-  return Standstill{
+  const Standstill measure{
       .threshold = std::max(ActivityThreshold(thresholds, learning, longest), grace_left),
       .still_for = now - *last,
       .why = "neither traffic nor input, output or CPU time shows that half of the processes work",
       .noticed_by = NameOfActivity(workers_)};
+  return WhileAllWork(measure, workers_, thresholds, now);
 }
 
 std::optional<Standstill> Progress::Measure(const Thresholds& thresholds, const Learning& learning,
@@ -581,9 +592,11 @@ std::optional<Standstill> Progress::Measure(const Thresholds& thresholds, const 
   const bool learnt =
       job.measured != Measured::kByPages || learning.LongestStep() > absl::ZeroDuration();
   if (!job.last_completion.has_value() || !learnt) {
-    return since(job.last_completion.value_or(*job.first_seen), thresholds.startup_grace,
-                 by_steps ? "fewer than two steps have completed since the job started"
-                          : "no launch has completed since the job started");
+    const Standstill start =
+        since(job.last_completion.value_or(*job.first_seen), thresholds.startup_grace,
+              by_steps ? "fewer than two steps have completed since the job started"
+                       : "no launch has completed since the job started");
+    return by_steps ? WhileAllWork(start, workers_, thresholds, now) : start;
   }
   const absl::Duration last = *job.last_completion;
   if (job.known_in_flight.has_value()) {
@@ -608,7 +621,9 @@ std::optional<Standstill> Progress::Measure(const Thresholds& thresholds, const 
   }
   const absl::Duration hang = job.watched ? WatchedHangThreshold(thresholds, learning)
                                           : HangThreshold(thresholds, learning);
-  return Allow(since(last, hang, "nothing is running"), thresholds.hang.has_value(), job, now);
+  const Standstill measure =
+      Allow(since(last, hang, "nothing is running"), thresholds.hang.has_value(), job, now);
+  return by_steps ? WhileAllWork(measure, workers_, thresholds, now) : measure;
 }
 
 bool Progress::GoesOnSince(absl::Duration moment) const {

@@ -86,6 +86,8 @@ struct WorkerProgress {
   // The work of its processes, used where nothing else tells of progress; absent: no known rhythm.
   std::optional<wire::ProcessActivity> activity;
   std::optional<absl::Duration> active_at;  // when work was last seen
+  // When it last did anything but wait (Heartbeat.since_any_work_ms); absent: never seen.
+  std::optional<absl::Duration> any_work_at;
   // Duration of the step that ended by the last heartbeat; of several steps the average. Absent if
   // no step ended, or a pause was announced in between.
   std::optional<absl::Duration> step_took;
@@ -137,8 +139,10 @@ class Progress {
   //   * Otherwise: hang threshold. An announced pause counts as above.
   // Where no page has a step either, but the log of some worker tells one, seldom of every
   // worker: StepLinesThreshold, also once the agent of that worker has gone while others stay.
-  // While traffic or input and output show that all workers work as in health, the threshold is up
-  // to three times as long, but no longer than the longest pause.
+  // Where pages or lines, or the work of the processes itself, tell of progress, but no page is
+  // known to be within a step, an evaluation may be under way that tells nothing, or a save: while
+  // no worker only waits (Heartbeat.since_any_work_ms), the threshold is up to three times as
+  // long, but no longer than the longest pause.
   // Where no log tells a step, but a rhythm of work is known of at least half of the workers:
   // ActivityThreshold, from when half of those or more have stood still. A worker that spins,
   // retries or compiles while the others wait for it does not count. A start has rhythms of its

@@ -24,7 +24,8 @@ import cost
 import networks
 import processes
 import truth
-from faults import FAULTS, LAST_STEP, STEADY
+from fault import LAST_STEP, STEADY
+from faults import FAULTS
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))

@@ -4,59 +4,14 @@ A fault is done to the job from outside (`inject`, `prepare`) wherever that is p
 otherwise by the program itself (`odd`, of job/train.py).
 """
 
-import dataclasses
 import signal
-from collections.abc import Callable
 
 import cgroups
 import injections
 import networks
+from fault import LAST_STEP, ODD_RANK, Fault
+from healthy import HEALTHY
 from truth import NOBODY, Truth, Verdict
-
-ODD_RANK = 2
-# By then everything has happened in health: three saves, four evaluations, six barriers; and a
-# coordinator that hears of steps every 5 s has seen some end.
-STEADY = 65
-# Of runs that end.
-LAST_STEP = 90
-
-
-@dataclasses.dataclass(frozen=True)
-class Fault:
-    """One way in which a job breaks, or does not."""
-
-    name: str
-    does: str  # what happens in the odd rank
-    effect: str  # what becomes of the job, if nobody does anything
-    told_by: str  # the evidence; after a semicolon what the page or XLA's dumps add
-    truth: Truth
-    rank: int = ODD_RANK
-    at: str = "steady"  # or "start", "end": when it comes
-    odd: str = ""  # the option of the training program
-    odd_at: int = STEADY
-    prepare: Callable | None = None  # before the ranks start
-    inject: Callable | None = None  # done to the running job
-    options: tuple[str, ...] = ()  # of the training program, for every rank
-    absent: frozenset[int] = NOBODY  # ranks that never start
-    production: bool = False  # with the thresholds of production, whichever are asked for
-    dumps: bool = False  # XLA writes the programs' texts
-    needs: tuple[Callable, ...] = ()  # each says why it cannot be done here, or None
-
-    def placed(self, seed):
-        """The same at another rank and another step; where 1 leaves it. Rank 0 leads, and stays."""
-        to = ODD_RANK if seed == 1 else 1 + seed % 3
-        swap = {ODD_RANK: to, to: ODD_RANK}
-        return dataclasses.replace(
-            self,
-            rank=swap.get(self.rank, self.rank),
-            truth=self.truth.renumbered(swap),
-            absent=frozenset(swap.get(rank, rank) for rank in self.absent),
-            odd_at=self.odd_at and self.odd_at + (seed - 1) % 5,
-        )
-
-    @property
-    def raises_nothing(self):
-        return self.truth.alternatives()[0][0].cause == "NO_HANG"
 
 
 def _ended(detail, rank=ODD_RANK):
@@ -91,8 +46,6 @@ CUT = Truth(
         Verdict("NETWORKING_ISSUE", "DCN_LINK"),
     ]
 )
-RUNNING = Truth([Verdict("NO_HANG", "RUNNING")], [NOBODY])
-ENDED = Truth([Verdict("NO_HANG", "ENDED")], [NOBODY])
 
 
 _DEATHS = (
@@ -577,119 +530,10 @@ _LINKS = (
         needs=(injections.iptables_why_not,),
     ),
 )
-_NOTHING = (
-    Fault(
-        "to-the-end",
-        "nothing",
-        "ends with status 0",
-        "",
-        RUNNING,
-        inject=injections.nothing,
-        options=("--steps=220",),
-    ),
-    Fault("slow-rank", "a second more a step", "trains on", "", RUNNING, odd="slow"),
-    Fault(
-        "sigterm-taken",
-        "SIGTERM, which JAX takes",
-        "trains on",
-        "",
-        RUNNING,
-        inject=injections.send(signal.SIGTERM),
-    ),
-    Fault(
-        "abort-after-end",
-        "aborts after the end",
-        "the others have ended",
-        "",
-        RUNNING | ENDED,
-        at="end",
-        odd="abort",
-        options=(f"--steps={LAST_STEP}",),
-    ),
-    Fault(
-        "abort-while-others-end",
-        "aborts after the end",
-        "the others still upload for 10 s, and end with status 0",
-        "",
-        RUNNING | ENDED,
-        at="end",
-        odd="abort",
-        options=(f"--steps={LAST_STEP}", "--uploads=10"),
-    ),
-    Fault(
-        "compilation-of-all",
-        "all compile a program for minutes",
-        "trains on",
-        "",
-        RUNNING | Truth([Verdict("NO_HANG")], [NOBODY]),
-        inject=injections.nothing,
-        production=True,
-        options=("--odd=compilation", f"--odd-at={STEADY + 5}"),
-    ),
-    Fault(
-        "long-evaluation",
-        "evaluations of all take 25 s",
-        "trains on",
-        "",
-        RUNNING | Truth([Verdict("NO_HANG")], [NOBODY]),
-        inject=injections.nothing,
-        production=True,
-        options=("--odd=long-evaluation", f"--odd-at={STEADY}"),
-    ),
-    Fault(
-        "long-final-save",
-        "the last save takes 25 s",
-        "ends with status 0",
-        "",
-        RUNNING | Truth([Verdict("NO_HANG")], [NOBODY]),
-        at="end",
-        inject=injections.nothing,
-        production=True,
-        options=(f"--steps={LAST_STEP}", "--odd=long-final-save"),
-    ),
-    Fault(
-        "slow-import",
-        "starts 35 s after the others",
-        "waits for it, and trains on",
-        "",
-        RUNNING,
-        odd="slow-import",
-        odd_at=0,
-        inject=injections.nothing,
-        options=("--timeout=100",),
-    ),
-    Fault(
-        "zombie-child",
-        "a child fails, and nobody waits for it",
-        "trains on",
-        "",
-        RUNNING,
-        odd="zombie-child",
-    ),
-    Fault(
-        "output-closed",
-        "closes its output",
-        "trains on",
-        "",
-        RUNNING,
-        odd="output-closed",
-    ),
-    Fault(
-        "other-constant",
-        "another learning rate",
-        "trains, wrongly",
-        "",
-        RUNNING,
-        at="steady",
-        odd="constant",
-        inject=injections.nothing,
-        dumps=True,
-    ),
-)
 FAULTS = {
     fault.name: fault
     for fault in (
         *(_DEATHS + _STOPS + _STARTS + _ORDERS + _STORAGE),
-        *(_HOST_WORK + _MISHAPS + _WAITS + _LINKS + _NOTHING),
+        *(_HOST_WORK + _MISHAPS + _WAITS + _LINKS + HEALTHY),
     )
 }

@@ -53,7 +53,7 @@ def stop_loader(run):
 
 
 def records(state):
-    """Makes the reads of records hang ("gone") or raise ("corrupt")."""
+    """Makes the reads of records hang ("gone"), raise ("corrupt") or last now and then ("slow")."""
 
     def inject(run):
         run.rank(run.fault.rank).write("storage", state)

@@ -55,6 +55,9 @@ def options():
     parser.add_argument("--timeout", type=int, default=15, help="seconds, of JAX's services")
     parser.add_argument("--odd", default="")
     parser.add_argument("--odd-at", type=int, default=0)
+    parser.add_argument("--evaluation-seconds", type=float, default=25, help="of odd evaluations")
+    parser.add_argument("--save-every", type=int, default=SAVES[0], help="steps")
+    parser.add_argument("--line-every", type=int, default=1, help="steps")
     return parser.parse_args()
 
 
@@ -106,7 +109,7 @@ class Trainer:
             multihost_utils.sync_global_devices(f"step {number}")
         if _due(number, EVALUATIONS) and not self._is_odd("no-evaluation", number):
             self._evaluate(number, batch)
-        if _due(number, SAVES) and not self._is_odd("no-save", number):
+        if _due(number, (self._asked.save_every, SAVES[1])) and not self._is_odd("no-save", number):
             with progress.checkpoint():
                 self._checkpoints.save(number, self._state)
 
@@ -116,9 +119,12 @@ class Trainer:
             self._state, loss = self._train_step(self._state, batch)
             loss = float(loss)
             slow = 1.0 if self._is_odd("slow", number) else 0.0
+            if self._is_odd("growing", number):
+                slow = self._asked.step_seconds * min(4, (number - self._asked.odd_at) / 5)
             time.sleep(max(0.0, begun + self._asked.step_seconds + slow - time.monotonic()))
         seconds = time.monotonic() - begun
-        self._say(f"completed step: {number}, seconds: {seconds:.3f}, loss: {loss:.3f}")
+        if number % self._asked.line_every == 0:
+            self._say(f"completed step: {number}, seconds: {seconds:.3f}, loss: {loss:.3f}")
         self._completed[0] += 1
         return loss
 
@@ -129,6 +135,12 @@ class Trainer:
                 for _ in range(500):
                     loss = float(self._eval_step(self._state, batch))
                     time.sleep(0.05)
+            if self._is_odd("local-evaluation", number):
+                host_work.score_on_host(seconds=self._asked.evaluation_seconds)
+            if self._is_odd("sparse-evaluation", number):
+                for _ in range(int(5 * self._asked.evaluation_seconds)):
+                    loss = float(self._eval_step(self._state, batch))
+                    time.sleep(0.2)
         self._say(f"eval metrics after step: {number}, loss={loss:.3f}")
 
     def _say(self, line):
