@@ -24,10 +24,42 @@ std::string Bounded(const std::string& instruction) {
   return absl::StrCat(std::string(text::Front(instruction, kMost)), "…");
 }
 
-class Sentences {
+// Names the sides of a comparison.
+class ComparedSides {
+ public:
+  ComparedSides(const CaptureHeader& header, const HloComparison& comparison)
+      : header_(header), comparison_(comparison) {}
+
+  const HloSide& First() const { return comparison_.sides[0]; }
+  const HloSide& Second() const { return comparison_.sides[1]; }
+
+  std::string Name(const HloSide& side) const {
+    const auto it =
+        std::find_if(header_.expected_workers.begin(), header_.expected_workers.end(),
+                     [&side](const ExpectedWorker& worker) { return worker.id == side.worker; });
+    const std::string host =
+        it == header_.expected_workers.end() ? "" : absl::StrCat(" (", Quote(it->host), ")");
+    return absl::StrCat("slice ", side.worker.slice, " task ", side.worker.task, host);
+  }
+
+  std::string Both() const { return absl::StrCat(Name(First()), " and ", Name(Second())); }
+
+  // A dump cannot always be assigned to a program with certainty.
+  std::string Doubt() const {
+    const bool latest =
+        First().match == HloMatch::kLatestDump || Second().match == HloMatch::kLatestDump;
+    return latest ? " (of several dumps of that module the one written last was taken)" : "";
+  }
+
+ private:
+  const CaptureHeader& header_;
+  const HloComparison& comparison_;
+};
+
+class Sentences : private ComparedSides {
  public:
   Sentences(const CaptureHeader& header, const HloComparison& comparison)
-      : header_(header), comparison_(comparison) {}
+      : ComparedSides(header, comparison), comparison_(comparison) {}
 
   std::string Evidence() const {
     switch (comparison_.outcome) {
@@ -92,20 +124,6 @@ class Sentences {
   }
 
  private:
-  const HloSide& First() const { return comparison_.sides[0]; }
-  const HloSide& Second() const { return comparison_.sides[1]; }
-
-  std::string Name(const HloSide& side) const {
-    const auto it =
-        std::find_if(header_.expected_workers.begin(), header_.expected_workers.end(),
-                     [&side](const ExpectedWorker& worker) { return worker.id == side.worker; });
-    const std::string host =
-        it == header_.expected_workers.end() ? "" : absl::StrCat(" (", Quote(it->host), ")");
-    return absl::StrCat("slice ", side.worker.slice, " task ", side.worker.task, host);
-  }
-
-  std::string Both() const { return absl::StrCat(Name(First()), " and ", Name(Second())); }
-
   std::string Where() const {
     const std::string first = Quote(First().computation.value_or(""));
     const std::string second = Quote(Second().computation.value_or(""));
@@ -121,13 +139,6 @@ class Sentences {
         instruction.empty() ? "none: the computation ends before" : Bounded(instruction));
   }
 
-  // A dump cannot always be assigned to a program with certainty.
-  std::string Doubt() const {
-    const bool latest =
-        First().match == HloMatch::kLatestDump || Second().match == HloMatch::kLatestDump;
-    return latest ? " (of several dumps of that module the one written last was taken)" : "";
-  }
-
   std::string Problems() const {
     std::string text;
     for (const HloSide& side : comparison_.sides) {
@@ -137,9 +148,54 @@ class Sentences {
     return text;
   }
 
-  const CaptureHeader& header_;
   const HloComparison& comparison_;
 };
+
+// Names the flag or the line of the program that is not the same on both sides, with the values.
+std::string InputSentence(const ComparedSides& sides, const DifferingInput& input) {
+  const auto value = [&](size_t i, const HloSide& side) {
+    const std::string& text = input.values[i];
+    return absl::StrCat(text.empty() ? "nothing more" : Quote(text), " on ", sides.Name(side));
+  };
+  const std::string first = value(0, sides.First());
+  const std::string second = value(1, sides.Second());
+  if (input.kind == InputKind::kFlag) {
+    const int64_t more = input.more.value_or(0);
+    return absl::StrCat("flag ", Quote(input.name.value_or("")), " is ", first, " and ", second,
+                        more > 0 ? absl::StrCat(", and ", more, " more differ") : "",
+                        sides.Doubt());
+  }
+  return absl::StrCat(input.name.has_value() ? absl::StrCat(Quote(*input.name), ": ") : "", first,
+                      " against ", second, ", in the programs before the compiler has changed them",
+                      sides.Doubt());
+}
+
+std::string StepFor(const DifferingInput& input) {
+  if (input.kind == InputKind::kFlag) {
+    return absl::StrCat("Compile with the same flags everywhere (XLA_FLAGS, LIBTPU_INIT_ARGS): ",
+                        Quote(input.name.value_or("")), " is not the same.");
+  }
+  return absl::StrCat("Look at ",
+                      input.name.has_value() ? Quote(*input.name) : "the program's source",
+                      ": the programs differ there before they are compiled, so the script or "
+                      "its data make them different.");
+}
+
+// The first of `comparison.inputs` comes first. `one_build`: else another build may bring other
+// flags of its own.
+void AddInputs(const ComparedSides& sides, const HloComparison& comparison, bool one_build,
+               const std::vector<WorkerId>& workers, Verdict& verdict) {
+  const bool advise = verdict.cause == Cause::kFingerprintMismatch;
+  for (auto it = comparison.inputs.rbegin(); it != comparison.inputs.rend(); ++it) {
+    const DifferingInput& input = *it;
+    if (input.values.size() != 2 || input.kind == InputKind::kUnspecified) continue;
+    if (input.kind == InputKind::kFlag && !one_build) continue;
+    verdict.evidence.insert(verdict.evidence.begin(),
+                            {InputSentence(sides, input), Strength::kStrong, workers});
+    if (!advise) continue;
+    verdict.actions.insert(verdict.actions.begin(), {StepFor(input), std::nullopt});
+  }
+}
 
 }  // namespace
 
@@ -164,6 +220,7 @@ void AddHloComparison(const CaptureHeader& header, Verdict& verdict) {
   }
   // Different builds may be the reason for all other differences.
   std::string builds = sentences.Builds();
+  AddInputs({header, comparison}, comparison, builds.empty(), workers, verdict);
   if (builds.empty()) return;
   verdict.evidence.insert(verdict.evidence.begin(),
                           {std::move(builds), Strength::kStrong, std::move(workers)});

@@ -113,6 +113,38 @@ TEST(HloEvidence, TwoBuildsOfLibtpuComeFirst) {
   }
 }
 
+DifferingInput Differing(InputKind kind, const std::string& name, const std::string& first,
+                         const std::string& second) {
+  return {.kind = kind, .name = name, .more = std::nullopt, .values = {first, second}};
+}
+
+TEST(HloEvidence, WhatTheProgramsWereCompiledFromComesBeforeWhatCameOfIt) {
+  Scenario s = Mismatch();
+  HloComparison comparison = Compared(HloOutcome::kDifferent);
+  comparison.inputs = {Differing(InputKind::kFlag, "xla_tpu_a", "2", "4"),
+                       Differing(InputKind::kProgram, "train.py:106", "dot: bf16[64,8]", "")};
+  comparison.inputs[0].more = 3;
+  s.capture.header.hlo_comparison = comparison;
+  Verdict verdict = Classify(s.capture);
+  EXPECT_THAT(verdict.evidence[0].statement, HasSubstr("flag xla_tpu_a is 2 on slice 0 task 2"));
+  EXPECT_THAT(verdict.evidence[0].statement, HasSubstr(" and 4 on slice 0 task 0"));
+  EXPECT_THAT(verdict.evidence[0].statement, HasSubstr(", and 3 more differ"));
+  EXPECT_THAT(verdict.evidence[1].statement,
+              HasSubstr("train.py:106: dot: bf16[64,8] on slice 0 task 2"));
+  EXPECT_THAT(verdict.evidence[1].statement, HasSubstr(" against nothing more on slice 0 task 0"));
+  EXPECT_THAT(verdict.evidence[2].statement, HasSubstr("first differs"));
+  EXPECT_THAT(verdict.actions[0].description, HasSubstr("the same flags everywhere"));
+  EXPECT_THAT(verdict.actions[1].description, HasSubstr("Look at train.py:106"));
+  EXPECT_THAT(verdict.actions[2].description, HasSubstr("where they first differ"));
+
+  // Another build may bring other flags of its own, but not another program.
+  s.capture.header.hlo_comparison->sides[0].dump = "module_0001.jit_step.cl_1.txt";
+  s.capture.header.hlo_comparison->sides[1].dump = "module_0001.jit_step.cl_2.txt";
+  verdict = Classify(s.capture);
+  EXPECT_THAT(verdict.evidence[0].statement, HasSubstr("libtpu differs"));
+  EXPECT_THAT(verdict.evidence[1].statement, HasSubstr("train.py:106"));
+}
+
 Setting Of(SettingKind kind, const std::string& name, const std::string& value) {
   Setting setting;
   setting.kind = kind;

@@ -205,6 +205,10 @@ uint64_t HashComparison(const HloComparison& comparison) {
     hasher.Add(side.worker, side.module, side.fingerprint, side.dump, side.match, side.problem,
                side.computation, side.instruction);
   }
+  for (const DifferingInput& input : comparison.inputs) {
+    hasher.Add(input.kind, input.name, input.more);
+    for (const std::string& value : input.values) hasher.Add(value);
+  }
   return hasher.Finish();
 }
 

@@ -173,6 +173,18 @@ const char* MatchName(HloMatch match) {
   return "";
 }
 
+const char* InputName(InputKind kind) {
+  switch (kind) {
+    case InputKind::kFlag:
+      return "FLAG";
+    case InputKind::kProgram:
+      return "PROGRAM";
+    case InputKind::kUnspecified:
+      break;
+  }
+  return "UNSPECIFIED";
+}
+
 Json ComparisonJson(const HloComparison& comparison) {
   Json json = {{"outcome", OutcomeName(comparison.outcome)}};
   PutIf(json, "position", comparison.position);
@@ -185,6 +197,14 @@ Json ComparisonJson(const HloComparison& comparison) {
     PutIf(one, "problem", side.problem);
     PutIf(one, "computation", side.computation);
     PutIf(one, "instruction", side.instruction);
+    return one;
+  });
+  if (comparison.inputs.empty()) return json;
+  json["inputs"] = Array(comparison.inputs, [](const DifferingInput& input) {
+    Json one = {{"kind", InputName(input.kind)}};
+    PutIf(one, "name", input.name);
+    PutIf(one, "more", input.more);
+    one["values"] = input.values;
     return one;
   });
   return json;

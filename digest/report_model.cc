@@ -190,6 +190,10 @@ std::optional<HloComparison> DescribeComparison(const CaptureHeader& header,
     if (side.problem) side.problem = Sentence(*side.problem);
     if (side.instruction) side.instruction = Sentence(*side.instruction);
   }
+  for (DifferingInput& input : comparison.inputs) {
+    input.name = OptionalName(input.name);
+    for (std::string& value : input.values) value = Sentence(value);
+  }
   return comparison;
 }
 

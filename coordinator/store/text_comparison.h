@@ -1,4 +1,5 @@
-// CompareTexts compares the HLO texts of two workers and makes files of them. Pure.
+// CompareTexts compares the HLO texts of two workers, and the flags and the program that they were
+// compiled from, and makes files of the texts. Pure.
 #ifndef RAPIDEYE_COORDINATOR_STORE_TEXT_COMPARISON_H_
 #define RAPIDEYE_COORDINATOR_STORE_TEXT_COMPARISON_H_
 

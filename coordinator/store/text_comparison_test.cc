@@ -12,7 +12,9 @@
 namespace rapideye::coordinator {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 std::string Gzip(const std::string& text) {
@@ -84,6 +86,85 @@ TEST(CompareTexts, LeavesOutWhatIsNoText) {
     EXPECT_THAT(compared.files, SizeIs(1));
   }
   EXPECT_EQ(Compare(good, good).comparison.outcome, HloOutcome::kEqual);
+}
+
+// A program as it was written, with a batch of so many rows.
+std::string Written(int rows, const std::string& module = "jit_f") {
+  return absl::StrCat("HloModule ", module, "\n\nENTRY main.2 {\n  ROOT Arg_0.1 = bf16[", rows,
+                      ",128] parameter(0), metadata={op_name=\"batch\" "
+                      "source_file=\"/home/me/train.py\" source_line=106}\n}\n");
+}
+
+struct Beside {
+  std::string flags;   // as they come: compressed
+  std::string before;  // as it comes: compressed
+};
+
+HloComparison ComparedBeside(const Beside& first, const Beside& second) {
+  std::vector<GatheredText> sides = {Text(0, Gzip(Module("copy"))),
+                                     Text(1, Gzip(Module("negate")))};
+  sides[0].text->flags_gzip = first.flags;
+  sides[0].text->before_gzip = first.before;
+  sides[1].text->flags_gzip = second.flags;
+  sides[1].text->before_gzip = second.before;
+  return CompareTexts(std::move(sides)).comparison;
+}
+
+TEST(CompareTexts, NamesTheFlagAndTheLineOfTheProgram) {
+  const HloComparison compared =
+      ComparedBeside({Gzip("--xla_a=1\n--xla_b=2\n--xla_c=3\n"), Gzip(Written(64))},
+                     {Gzip("--xla_a=1\n--xla_b=4\n"), Gzip(Written(32))});
+  EXPECT_EQ(compared.outcome, HloOutcome::kDifferent);
+  EXPECT_EQ(compared.position, 2);
+  ASSERT_THAT(compared.inputs, SizeIs(2));
+  EXPECT_EQ(compared.inputs[0].kind, InputKind::kFlag);
+  EXPECT_EQ(compared.inputs[0].name, "xla_b");
+  EXPECT_EQ(compared.inputs[0].more, 1);
+  EXPECT_THAT(compared.inputs[0].values, ElementsAre("2", "4"));
+  EXPECT_EQ(compared.inputs[1].kind, InputKind::kProgram);
+  EXPECT_EQ(compared.inputs[1].name, "train.py:106");
+  EXPECT_THAT(compared.inputs[1].values, ElementsAre("batch: bf16[64,128]", "batch: bf16[32,128]"));
+}
+
+// Agents of 0.1 send the text alone; what is broken or of another program is left out.
+TEST(CompareTexts, WithoutTheFilesBesideComparesTheTextsAlone) {
+  const Beside good{Gzip("--xla_a=1\n"), Gzip(Written(64))};
+  EXPECT_THAT(ComparedBeside(good, good).inputs, IsEmpty());
+  const Beside cases[] = {
+      {},
+      {"no gzip", "no gzip"},
+      {"", Gzip(std::string(wire::kMaxModuleTextBytes + 1, ' '))},
+      {"", Gzip(Written(32, "jit_g"))},
+      {"", Gzip("BufferAssignment:\n")},
+  };
+  for (const Beside& other : cases) {
+    const HloComparison compared = ComparedBeside(good, other);
+    EXPECT_EQ(compared.outcome, HloOutcome::kDifferent);
+    EXPECT_EQ(compared.position, 2);
+    EXPECT_THAT(compared.inputs, IsEmpty());
+  }
+}
+
+TEST(CompareTexts, OfTwoModulesLeavesOutTheProgramsAsWritten) {
+  std::vector<GatheredText> sides = {Text(0, Gzip("HloModule jit_f\n")),
+                                     Text(1, Gzip("HloModule jit_g\n"))};
+  sides[1].side.module = "jit_g";
+  sides[0].text->before_gzip = Gzip(Written(64));
+  sides[1].text->before_gzip = Gzip(Written(32, "jit_g"));
+  sides[0].text->flags_gzip = Gzip("--xla_a=1\n");
+  sides[1].text->flags_gzip = Gzip("--xla_a=2\n");
+  const HloComparison compared = CompareTexts(std::move(sides)).comparison;
+  ASSERT_THAT(compared.inputs, SizeIs(1));
+  EXPECT_EQ(compared.inputs[0].kind, InputKind::kFlag);
+}
+
+TEST(CompareTexts, BoundsWhatGoesIntoTheCapture) {
+  const std::string value(100'000, 'v');
+  const HloComparison compared =
+      ComparedBeside({Gzip(absl::StrCat("--", value, "=", value)), ""}, {Gzip("--xla_a=2\n"), ""});
+  ASSERT_THAT(compared.inputs, SizeIs(1));
+  EXPECT_LT(compared.inputs[0].name->size(), 1000U);
+  for (const std::string& one : compared.inputs[0].values) EXPECT_LT(one.size(), 1000U);
 }
 
 TEST(Decompress, TakesTheLargestThatIsAllowed) {

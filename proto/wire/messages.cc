@@ -41,6 +41,14 @@ void CheckAnswer(const FieldScope& at, absl::string_view member, bool present, c
   }
 }
 
+// The parts of a text share the room of one.
+void CheckRoom(const FieldScope& at, const v1::ModuleText& text) {
+  const size_t bytes = text.gzip().size() + text.flags_gzip().size() + text.before_gzip().size();
+  if (bytes <= size_t{ModuleText::kMaxGzipBytes}) return;
+  at.Fail("gzip", absl::StrCat("has ", bytes, " bytes together with the files beside it (at most ",
+                               ModuleText::kMaxGzipBytes, ")"));
+}
+
 }  // namespace
 
 bool IsIncidentId(std::string_view text) {
@@ -70,8 +78,9 @@ absl::StatusOr<AgentMessage> AgentMessageFromWire(const v1::AgentMessage& m) {
   if (m.has_hlo())
     CheckAnswer(FieldScope("hlo", error), "snapshot", m.hlo().has_snapshot(), m.hlo());
   if (m.has_module_text()) {
-    CheckAnswer(FieldScope("moduleText", error), "text", m.module_text().has_text(),
-                m.module_text());
+    const FieldScope reply("moduleText", error);
+    CheckAnswer(reply, "text", m.module_text().has_text(), m.module_text());
+    CheckRoom(FieldScope(reply, "text"), m.module_text().text());
   }
   if (!error.ok()) return error;
   return out;

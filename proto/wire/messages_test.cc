@@ -252,6 +252,23 @@ const Rule<A> kReplyRules[] = {
            std::string(ModuleText::kMaxGzipBytes, 'g'));
      },
      "moduleText.text.gzip: 8323073 bytes are too many (at most 8323072)"},
+    {"HugeTextWithTheFilesBeside",
+     [](A& m) {
+       m.mutable_module_text()->mutable_text()->set_dump("d");
+       m.mutable_module_text()->mutable_text()->set_gzip(
+           std::string(ModuleText::kMaxGzipBytes - 1, 'g'));
+       m.mutable_module_text()->mutable_text()->set_flags_gzip("f");
+       m.mutable_module_text()->mutable_text()->set_before_gzip("b");
+     },
+     [](A& m) {
+       m.mutable_module_text()->mutable_text()->set_dump("d");
+       m.mutable_module_text()->mutable_text()->set_gzip(
+           std::string(ModuleText::kMaxGzipBytes - 2, 'g'));
+       m.mutable_module_text()->mutable_text()->set_flags_gzip("f");
+       m.mutable_module_text()->mutable_text()->set_before_gzip("b");
+     },
+     "moduleText.text.gzip: has 8323073 bytes together with the files beside it (at most "
+     "8323072)"},
     {"ProbeOfNobody", [](A& m) { m.mutable_probes()->add_probes(); },
      [](A& m) { m.mutable_probes()->add_probes()->mutable_peer(); },
      "probes.probes[0].peer: is missing"},

@@ -192,6 +192,14 @@ ExampleCase FingerprintMismatch() {
         absl::StrCat("copy.9 = f32[8]{0} ", task == 0 ? "copy" : "negate", "(all-reduce.3)");
     example.verdict.sides.push_back({side.module, side.fingerprint, {side.worker}});
   }
+  comparison.inputs = {{.kind = InputKind::kFlag,
+                        .name = "xla_tpu_scoped_vmem_limit_kib",
+                        .more = 2,
+                        .values = {"16384", "65536"}},
+                       {.kind = InputKind::kProgram,
+                        .name = "train.py:106",
+                        .more = std::nullopt,
+                        .values = {"dot: bf16[64,128]", "dot: bf16[32,128]"}}};
   return example;
 }
 

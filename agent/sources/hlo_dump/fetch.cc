@@ -213,10 +213,19 @@ absl::Status NotThere(const Directory& directory, size_t dumps,
       absl::StrCat("none of ", dumps, " dumps in ", directory.path(), " is of module ", *module));
 }
 
+struct Compressed {
+  std::string gzip;
+  bool cut = false;  // beyond a bound, or changed meanwhile
+};
+
 // Reads the whole file as it is now; does not wait for bytes that are written meanwhile.
-absl::Status Compress(int descriptor, int64_t size, const Deadline& deadline,
-                      wire::ModuleText& text) {
-  gzip::Compressor compressor(kGzipLevel, wire::ModuleText::kMaxGzipBytes);
+absl::StatusOr<Compressed> Compress(const Directory& directory, const std::string& file,
+                                    size_t max_gzip_bytes, const Deadline& deadline) {
+  int64_t size = 0;
+  const int descriptor = directory.OpenFile(file, &size);
+  if (descriptor < 0) return FromErrno(absl::StrCat(directory.path(), "/", file));
+  const absl::Cleanup close_it = [descriptor] { close(descriptor); };
+  gzip::Compressor compressor(kGzipLevel, max_gzip_bytes);
   std::string chunk(kDumpReadBytes, '\0');
   int64_t total = 0;
   for (;;) {
@@ -224,18 +233,25 @@ absl::Status Compress(int descriptor, int64_t size, const Deadline& deadline,
     const int64_t room = static_cast<int64_t>(wire::kMaxModuleTextBytes) - total;
     const ssize_t count =
         read(descriptor, chunk.data(), std::min(chunk.size(), static_cast<size_t>(room)));
-    if (count < 0) return FromErrno(text.dump);
+    if (count < 0) return FromErrno(file);
     if (count == 0) break;
     if (!compressor.Add({chunk.data(), static_cast<size_t>(count)}).ok()) break;
     total += count;
   }
-  // True also for a file that has grown meanwhile, or was cut short.
-  text.cut = total != size;
+  if (total == 0) return absl::NotFoundError(absl::StrCat(file, " is empty"));
   absl::StatusOr<std::string> compressed = compressor.Finish();
   if (!compressed.ok()) return compressed.status();
-  text.gzip = *std::move(compressed);
-  if (total == 0) return absl::NotFoundError(absl::StrCat(text.dump, " is empty"));
-  return absl::OkStatus();
+  // True also for a file that has grown meanwhile, or was cut short.
+  return Compressed{*std::move(compressed), total != size};
+}
+
+// Another file of the compilation that `dump` is of; empty unless it could be had as a whole, and
+// fits into `max_gzip_bytes` and into the room of the message.
+std::string Beside(const Directory& directory, const std::string& dump, absl::string_view kind,
+                   size_t max_gzip_bytes, size_t room, const Deadline& deadline) {
+  absl::StatusOr<Compressed> read = Compress(directory, BesideDump(dump, kind), room, deadline);
+  const bool fits = read.ok() && !read->cut && read->gzip.size() <= max_gzip_bytes;
+  return fits ? std::move(read->gzip) : "";
 }
 
 HloDumpReading Unavailable(const absl::Status& status) {
@@ -408,11 +424,20 @@ absl::StatusOr<wire::ModuleText> ReadModuleText(const std::string& directory,
   wire::ModuleText text;
   text.dump = choice.dump->file;
   text.match = choice.match;
-  int64_t size = 0;
-  const int descriptor = opened->OpenFile(text.dump, &size);
-  if (descriptor < 0) return FromErrno(absl::StrCat(directory, "/", text.dump));
-  const absl::Cleanup close_it = [descriptor] { close(descriptor); };
-  if (absl::Status status = Compress(descriptor, size, deadline, text); !status.ok()) return status;
+  // All of them share one message. The flags are few, and say most for their size. The files beside
+  // the text must not cost the text its time.
+  const Deadline beside(patience / 2);
+  size_t room = wire::ModuleText::kMaxGzipBytes;
+  text.flags_gzip =
+      Beside(*opened, text.dump, "flagfile", wire::ModuleText::kMaxFlagsGzipBytes, room, beside);
+  room -= text.flags_gzip.size();
+  absl::StatusOr<Compressed> after = Compress(*opened, text.dump, room, deadline);
+  if (!after.ok()) return after.status();
+  text.gzip = std::move(after->gzip);
+  text.cut = after->cut;
+  room -= text.gzip.size();
+  text.before_gzip = Beside(*opened, text.dump, "before_optimizations.txt",
+                            wire::ModuleText::kMaxBeforeGzipBytes, room, beside);
   return text;
 }
 

@@ -81,7 +81,8 @@ HloDumpReading ListHloDumps(const std::string& directory, const DumpLook& look,
                             absl::Duration deadline, DumpFingerprints& known);
 
 // The text of the program with this fingerprint, compressed and bounded. `module` is its
-// name, if it is known. Beyond the bounds the text is cut. `known`: from an earlier listing.
+// name, if it is known. Beyond the bounds the text is cut, and the files of the same compilation
+// beside it are left out, also if they take long. `known`: from an earlier listing.
 absl::StatusOr<wire::ModuleText> ReadModuleText(const std::string& directory,
                                                 const std::optional<std::string>& module,
                                                 const std::string& fingerprint,

@@ -70,6 +70,35 @@ TEST_F(HloDumpTest, TheOnlyDumpOfAModule) {
   EXPECT_EQ(text->match, HloMatch::kOnlyDump);
   EXPECT_FALSE(text->cut);
   EXPECT_EQ(Unzipped(text->gzip), "HloModule jit_f\n");
+  EXPECT_EQ(Unzipped(text->before_gzip), "HloModule before\n");
+  EXPECT_THAT(text->flags_gzip, IsEmpty());
+}
+
+TEST_F(HloDumpTest, TheFilesOfTheSameCompilationComeWithIt) {
+  for (const char* module : {"module_0001.jit_f.cl_1", "module_0002.jit_f.cl_1"}) {
+    Write(absl::StrCat(module, ".flagfile"), absl::StrCat("--xla_a=", module, "\n"));
+    Write(absl::StrCat(module, ".before_optimizations.txt"), absl::StrCat("HloModule ", module));
+    Write(absl::StrCat(module, ".after_optimizations.txt"), "HloModule jit_f\n");
+  }
+  const auto text = Read("jit_f");
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_EQ(text->dump, "module_0002.jit_f.cl_1.after_optimizations.txt");
+  EXPECT_EQ(Unzipped(text->flags_gzip), "--xla_a=module_0002.jit_f.cl_1\n");
+  EXPECT_EQ(Unzipped(text->before_gzip), "HloModule module_0002.jit_f.cl_1");
+}
+
+TEST_F(HloDumpTest, AFileThatDoesNotFitBesideTheTextIsLeftOut) {
+  std::string noise(wire::ModuleText::kMaxBeforeGzipBytes + 100'000, ' ');
+  uint32_t state = 1;
+  for (char& c : noise) c = static_cast<char>((state = state * 1664525U + 1013904223U) >> 24);
+  Write("module_0001.jit_f.flagfile", noise);
+  Write("module_0001.jit_f.before_optimizations.txt", noise);
+  Write("module_0001.jit_f.after_optimizations.txt", "HloModule jit_f\n");
+  const auto text = Read("jit_f");
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_EQ(Unzipped(text->gzip), "HloModule jit_f\n");
+  EXPECT_THAT(text->flags_gzip, IsEmpty());
+  EXPECT_THAT(text->before_gzip, IsEmpty());
 }
 
 TEST_F(HloDumpTest, OfSeveralTheLatest) {

@@ -5,6 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "agent/sources/limits.h"
 
@@ -86,6 +87,13 @@ bool IsDumpOf(const DumpName& dump, absl::string_view module) {
   if (module.empty()) return false;
   return std::equal(dump.module.begin(), dump.module.end(), module.begin(), module.end(),
                     [](char in_file, char c) { return in_file == InFileName(c); });
+}
+
+std::string BesideDump(absl::string_view dump, absl::string_view kind) {
+  absl::ConsumeSuffix(&dump, kStage);
+  // A backend in front of the stage is not part of the names of the other files.
+  const size_t dot = dump.rfind('.');
+  return absl::StrCat(dump.substr(0, dot == absl::string_view::npos ? 0 : dot + 1), kind);
 }
 
 std::vector<std::string> FingerprintsIn(absl::string_view beginning) {

@@ -36,6 +36,11 @@ std::optional<DumpName> ParseDumpName(absl::string_view file);
 // True if a file of that name in its name holds this module.
 bool IsDumpOf(const DumpName& dump, absl::string_view module);
 
+// The name of another file of the same compilation, by its kind: of
+// "module_0001.jit_f.cl_1.after_optimizations.txt" and "flagfile" it is
+// "module_0001.jit_f.cl_1.flagfile". `dump`: a name that ParseDumpName takes.
+std::string BesideDump(absl::string_view dump, absl::string_view kind);
+
 // Fingerprints in the beginning of a module's text: what its own attributes call so, in
 // lower-case hex, and long enough to be no coincidence. At most a few.
 std::vector<std::string> FingerprintsIn(absl::string_view beginning);
