@@ -80,6 +80,18 @@ TEST(OtlpLogRecord, WhatIsNotKnownIsLeftOut) {
   EXPECT_TRUE(attributes.contains("rapideye.cause"));
 }
 
+TEST(OtlpLogRecord, AChangedVerdictIsAnErrorOfTheNextRevision) {
+  IncidentEvent event = Opened();
+  event.kind = IncidentEventKind::kChanged;
+  event.revision = 2;
+  const json record = RecordOf(event);
+  EXPECT_EQ(record.at("severityNumber"), 17);
+  EXPECT_EQ(record.at("eventName"), "rapideye.incident.changed");
+  auto attributes = AttributesOf(record);
+  EXPECT_EQ(attributes["rapideye.event"].at("stringValue"), "changed");
+  EXPECT_EQ(attributes["rapideye.revision"].at("intValue"), "2");
+}
+
 TEST(OtlpLogRecord, ARecoveryIsAnInformation) {
   const json record = RecordOf({.kind = IncidentEventKind::kRecovered,
                                 .incident = "i",
@@ -87,6 +99,7 @@ TEST(OtlpLogRecord, ARecoveryIsAnInformation) {
                                 .observed = absl::FromUnixSeconds(5),
                                 .text = "the job goes on"});
   EXPECT_EQ(record.at("severityNumber"), 9);
+  EXPECT_EQ(record.at("severityText"), "INFO");
   EXPECT_EQ(record.at("eventName"), "rapideye.incident.recovered");
   EXPECT_FALSE(AttributesOf(record).contains("rapideye.cause"));
 }

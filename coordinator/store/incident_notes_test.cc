@@ -17,6 +17,18 @@ TEST(IncidentNotesTest, AreReadAsTheyWereWritten) {
       ParseAcknowledgement(AcknowledgementText({.at = then, .reason = "a drill", .by = "ann"}));
   ASSERT_TRUE(known.ok()) << known.status();
   EXPECT_EQ(known->at, then);
+  EXPECT_EQ(known->reason, "a drill");
+  EXPECT_EQ(known->by, "ann");
+}
+
+// Hooks and scripts read them, too.
+TEST(IncidentNotesTest, HaveTheDocumentedKeys) {
+  const absl::Time then = absl::FromUnixSeconds(1'800'000'000);
+  EXPECT_EQ(EndText({.id = {}, .ended = then, .why = "it goes on"}),
+            "{\"ended\":\"2027-01-15T08:00:00+00:00\",\"why\":\"it goes on\"}\n");
+  EXPECT_EQ(AcknowledgementText({.at = then, .reason = "a drill", .by = "ann"}),
+            "{\"acknowledged\":\"2027-01-15T08:00:00+00:00\",\"reason\":\"a drill\","
+            "\"by\":\"ann\"}\n");
 }
 
 // Another program may have written the notes.
