@@ -433,7 +433,7 @@ COLLECTIVE_MISMATCH    "buffer size is not "  "nput size: "|"nput buffer size"
 BENIGN                 any-case  "exit code 0"|"exit code: 0"|"exit status 0"|"exit status: 0"|"exited with code 0"|"exited with status 0"
 BENIGN                 any-case  "retrying"|"will retry"|"falling back"|"fallback"|"using internal implementation"
 BENIGN                 " INFO "|"[INFO]"|"INFO:"|" DEBUG "|"[DEBUG]"|"DEBUG:"|"UserWarning: "|"FutureWarning: "|"DeprecationWarning: "|"RuntimeWarning: "
-BENIGN                 "wandb: "|"gpu_timer.cc"|"grpc_wait_for_shutdown"|"probe failed"|"verification failed"|"Route Unhealthy"|"git repository"
+BENIGN                 "wandb: "|"gpu_timer.cc"|"grpc_wait_for_shutdown"|"probe failed"|"verification failed"|"Route Unhealthy"|"git repository"|"metric server port"
 BENIGN                 "xla_bridge"  "Unable to initialize backend"
 
 # Exceptions. Around an exception that ended its program stands a traceback, which tells more.
@@ -446,11 +446,20 @@ NETWORK                any-case  "rdma"|"ud_ep.c"|"rc_ep.c"|"dc_ep.c"|"ucp_worke
 NETWORK                "GTC failed to converge"|"onnection refused"|"onnection timed out"|"onnection aborted"|"onnection lost"|"etwork is unreachable"|"ost is down"|"name resolution"
 KERNEL_HARDWARE        "amdgpu"|"nvidia"|"NVRM"  " failed"|"*ERROR*"|"imeout"|" fault"|"annot "
 FOLLOW_ON              "PodDeleted: "|"exceeded max_task_failures"|"bounced for atomic re-scheduling"|"restarting failed container"|"ailed to create containerd task"|"already in an error state"|"RAW: "|": Test failure "|"Force Terminated "|"WTERMSIG"|"/FAILURE"
+DEVICE_UNAVAILABLE     "ailed to initialize"|"ailed to init "|"o such device"|"evice not found"|"o devices found"|"evice has been lost"|"oordinate mismatch"
+PROGRAM_REJECTED       "ailed to compile"|"ompilation failed"
+HOST_OOM               "annot allocate memory"
+HUNG_TASK              "ailed to save"|"ailed to restore"|"ailed to write"|"ailed to upload"|"ailed to flush"|"rror reading "|"rror writing "|"rror opening "|"rror while reading"|"rror while writing"|"oo many open files"|"o space left on device"|"quota exceeded"|"ead-only file system"|"tale file handle"|"nput/output error"
+NETWORK                any-case  "unable to connect"|"could not connect"|"cannot connect"|"failed to connect"|"failed to send"|"failed to receive"|"failed to recv"|"lost connection"|"lost contact"
+NIC_FAULT              any-case  "infiniband"|"mlx5"|"mlx4"|"bnxt"|"irdma"|"roce"  " down"|" disabled"
+PREEMPTED              any-case  "preempted."|"preempted by"|"preempted at"|"maintenance event"|"upcoming maintenance"|"host maintenance"|"under maintenance"
+HOST_CRASH             any-case  "node failure"|"hardware failure"|"node died"|"node is dead"|"host error"|"unexpected reboot"|"has rebooted"|"was rebooted"
+DEVICE_SLOW            any-case  "has been pending for"|"has been waiting for"|"has not progressed"|"no progress for"|"no progress in"
 # Ends and standstills.
-FOLLOW_ON              any-case  " died"|"was killed"|"got killed"|"killed by"|"killed process"|": killed"|"aborted"|"aborting"|"crashed"|"halted"|"has exited"|"exited with"|"exit code"|"exit status"|"core dump"|"segfault"|"terminated"|"panic: "|"signal sig"
-FOLLOW_ON              any-case  "timed out"|"deadline exceeded"|"deadline_exceeded"|"not responding"|"did not respond"|"no response from"|"is stuck"|"appears stuck"|" stalled"|"unhealthy"|"unreachable"|"unrecoverable"|"corrupted"|"corruption"|"exhausted"
-FOLLOW_ON              any-case  "has failed"|"have failed"|"status failed"|" failed with "|" failed: "|" failed on "|" failed at "|" failed after "|"failed unexpectedly"|"encountered a fatal"
-FOLLOW_ON              "UNAVAILABLE: "|"ABORTED: "|"CANCELLED: "|"INTERNAL: "|"FAILED_PRECONDITION: "|"DATA_LOSS: "|"Unavailable: "|"Aborted: "|"[Errno "|"FATAL ERROR"|"FATAL: "|"Fatal: "|"atal error"|"*ERROR*"
+FOLLOW_ON              any-case  " died"|"was killed"|"got killed"|"killed by"|"killed process"|": killed"|"aborted"|"aborting"|"crashed"|"halted"|"has exited"|"exited with"|"exit code"|"exit status"|"core dump"|"segfault"|"terminated"|"panic: "|"signal sig"|"fatal signal"|"sigkill"|"sigabrt"|"sigsegv"|"sigbus"|" killed"
+FOLLOW_ON              any-case  "timed out"|"timeout expired"|"timeout exceeded"|"timeout after"|"timeout waiting"|"socket timeout"|"deadline exceeded"|"deadline_exceeded"|"not responding"|"did not respond"|"no response from"|"is stuck"|"appears stuck"|" stalled"|"unhealthy"|"unreachable"|"unrecoverable"|"corrupted"|"corruption"|"exhausted"
+FOLLOW_ON              any-case  "has failed"|"have failed"|"status failed"|"marked as failed"|"marked failed"|"marked dead"|"failed to start"|"failed to launch"|"failed to spawn"|"failed to join"|" failed with "|" failed: "|" failed on "|" failed at "|" failed after "|"failed unexpectedly"|"encountered a fatal"
+FOLLOW_ON              "UNAVAILABLE: "|"ABORTED: "|"CANCELLED: "|"INTERNAL: "|"FAILED_PRECONDITION: "|"DATA_LOSS: "|"NOT_FOUND: "|"INVALID_ARGUMENT: "|"UNIMPLEMENTED: "|"PERMISSION_DENIED: "|"UNAUTHENTICATED: "|"RESOURCE_EXHAUSTED: "|"Unavailable: "|"Aborted: "|"[Errno "|"FATAL ERROR"|"FATAL: "|"Fatal: "|"atal error"|"*ERROR*"
 )table";
 
 }  // namespace rapideye::logs
