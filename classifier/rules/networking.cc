@@ -87,8 +87,10 @@ class Rule {
   // True if a peer reaches the worker, or the worker a peer, over the NIC in question.
   bool IsReached(int worker, const std::optional<std::string>& nic) const;
 
-  // A missing host does not report its side of a connection: it may be behind the same cut.
-  bool AnotherIsCutOff(int worker) const;
+  // True if no probe gets through to another host that is missing or takes part in probes, or if
+  // a connection to a missing one is broken. That host may be behind the same cut as the worker,
+  // and then a switch fails, not a host.
+  bool AnotherMayBeCutOff(int worker) const;
   void TakePair(const WorkerPair& pair, const PairEvidence& evidence);
 
   // A single failed probe and no other evidence: between hosts without traffic it proves nothing,
@@ -321,7 +323,7 @@ void Rule::JudgeRemoval(int worker, const std::optional<std::string>& nic,
   }
   own_side = own_side || CarrierDown(worker, nic ? std::set{*nic} : std::set<std::string>{});
   if (!own_side || needed == 0 || witnesses.size() < needed) return;
-  if (IsReached(worker, nic) || AnotherIsCutOff(worker)) return;
+  if (IsReached(worker, nic) || AnotherMayBeCutOff(worker)) return;
   // A single witness can be the end that is broken; peers that reached it over
   // the same NIC speak for the host.
   if (probing.size() < 2) return;
@@ -348,14 +350,32 @@ bool Rule::IsReached(int worker, const std::optional<std::string>& nic) const {
                      });
 }
 
-bool Rule::AnotherIsCutOff(int worker) const {
-  for (int i = 0; i < static_cast<int>(c_.topology.workers().size()); ++i) {
-    if (i == worker || c_.worker(i).snapshot != nullptr) continue;
-    const auto n = static_cast<size_t>(i);
-    if (std::any_of(links_.broken_peers[n].begin(), links_.broken_peers[n].end(),
-                    [worker](int peer) { return peer != worker; })) {
-      return true;
+bool Rule::AnotherMayBeCutOff(int worker) const {
+  const auto other = [worker](int peer) { return peer != worker; };
+  // Workers in probes between others. That connections of such a worker hold no bytes shows only
+  // that nothing was sent, if no probe gets through.
+  std::vector<bool> probed(c_.topology.workers().size(), false);
+  for (int i = 0; i < static_cast<int>(probed.size()); ++i) {
+    const Snapshot* snapshot = c_.worker(i).snapshot;
+    if (snapshot == nullptr || i == worker) continue;
+    for (const Probe& probe : snapshot->probes) {
+      const int peer = c_.topology.Find(probe.peer);
+      if (peer < 0 || peer == worker) continue;
+      probed[static_cast<size_t>(i)] = true;
+      probed[static_cast<size_t>(peer)] = true;
     }
+  }
+  const bool without_carrier = CarrierDown(worker, {});
+  for (int i = 0; i < static_cast<int>(probed.size()); ++i) {
+    const auto n = static_cast<size_t>(i);
+    const bool missing = c_.worker(i).snapshot == nullptr;
+    if (i == worker || (!missing && !probed[n])) continue;
+    // A switch that fails takes the carrier from all NICs at its ports.
+    if (!missing && without_carrier && !CarrierDown(i, {})) continue;
+    const std::vector<int>& broken = links_.broken_peers[n];
+    const std::vector<int>& reached = links_.reached_peers[n];
+    if (missing && std::any_of(broken.begin(), broken.end(), other)) return true;
+    if (std::none_of(reached.begin(), reached.end(), other)) return true;
   }
   return false;
 }

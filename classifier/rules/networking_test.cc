@@ -139,6 +139,38 @@ TEST(Networking, AHostBesideAMissingOneThatIsCutOffIsNotRemoved) {
   EXPECT_FALSE(Classify(s.capture).removal.eligible);
 }
 
+TEST(Networking, AHostBesideAMissingOneThatNobodyProbedIsNotRemoved) {
+  for (const bool probed : {false, true}) {
+    Scenario s = CutOff();
+    s.Remove(0, 2);
+    for (Snapshot& snapshot : s.capture.snapshots) {
+      if (probed) break;
+      std::erase_if(snapshot.probes, [](const Probe& one) { return one.peer == WorkerId{0, 2}; });
+    }
+    EXPECT_EQ(Classify(s.capture).removal.eligible, probed) << probed;
+  }
+}
+
+// Nothing was sent over the connections of the second host: its probes may be dropped by a
+// firewall, or its network is cut like that of the first.
+TEST(Networking, AHostBesideOneThatNoProbeReachesIsNotRemoved) {
+  const auto clean = [](WorkerId peer) {
+    return Socket{peer, "eth1", SocketState::kEstablished, 0, kStillMs, 0};
+  };
+  for (const bool reached : {false, true}) {
+    Scenario s = CutOff();
+    const std::vector<WorkerId> peers = {{0, 2}, {1, 2}, {3, 2}, {2, 1}, {2, 3}};
+    for (const WorkerId peer : peers) {
+      s.At(2, 2).sockets.push_back(clean(peer));
+      s.At(peer.slice, peer.task).sockets.push_back(clean({2, 2}));
+      if (!reached || peer.slice != 3) s.FailProbes({2, 2}, peer);
+    }
+    const Verdict verdict = Classify(s.capture);
+    EXPECT_EQ(Summary(verdict), "NETWORKING_ISSUE/DCN_HOST 0.1") << reached;
+    EXPECT_EQ(verdict.removal.eligible, reached) << reached;
+  }
+}
+
 // Probes of a host fail at all its peers, also at those to which it has no connections.
 TEST(Networking, AFirewallIsSeenByThePeersWithConnections) {
   Scenario s({.slices = 3});
