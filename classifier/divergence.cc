@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "classifier/passed_launches.h"
+#include "classifier/queue_order.h"
 
 namespace rapideye::classifier {
 namespace {
@@ -34,7 +35,9 @@ class Finder {
     for (int s = 0; s < static_cast<int>(topology_.slices().size()); ++s) JudgeSlice(s);
     ForgivePassed(topology_, positions_, result_.is_foreign);
     TakeSwapped();
-    JudgeQueues();
+    std::vector<int> by_queues = MisorderedByQueues(topology_, positions_);
+    result_.order_proved = !by_queues.empty();
+    if (result_.order_proved) result_.misordered = std::move(by_queues);
     std::map<std::pair<int, int>, std::vector<int>> groups;
     for (int i = 0; i < workers; ++i) {
       if (!result_.order_proved && Misordered(i)) result_.misordered.push_back(i);
@@ -144,8 +147,8 @@ class Finder {
       auto& [one, other] = sides;
       if (one.size() == other.size()) {
         const int cohort = std::get<0>(programs);
-        const int votes =
-            VotesFor(ChainOf(one.front()), cohort) - VotesFor(ChainOf(other.front()), cohort);
+        const int votes = VotesFor(RunningChain(topology_, positions_, one.front()), cohort) -
+                          VotesFor(RunningChain(topology_, positions_, other.front()), cohort);
         if (votes > 0) {
           one.clear();
         } else if (votes < 0) {
@@ -164,136 +167,6 @@ class Finder {
     }
   }
 
-  // A launch, and a second launch that some queue holds behind it.
-  using Behind = std::tuple<int, int, int32_t, int, int32_t>;  // cohort, program, id, program, id
-  struct Sides {
-    std::vector<int> one;
-    std::vector<int> other;
-  };
-
-  // Two queues that hold the same two launches in opposite order prove a wrong order without any
-  // learnt order; so do two queues of which only one holds another launch between the two.
-  void JudgeQueues() {
-    const std::vector<int> by_slot = std::move(result_.misordered);
-    result_.misordered.clear();
-    CompareQueues();
-    result_.order_proved = !result_.misordered.empty();
-    if (!result_.order_proved) result_.misordered = by_slot;
-  }
-
-  void CompareQueues() {
-    std::map<Behind, std::vector<int>> behind;
-    std::map<Behind, std::vector<int>> next;
-    std::map<Behind, std::vector<int>> next_but_one;
-    constexpr size_t kMostLaunches = 12;  // of a queue: hosts run a few launches ahead
-    for (int i = 0; i < static_cast<int>(topology_.workers().size()); ++i) {
-      if (topology_.worker(i).snapshot == nullptr || topology_.worker(i).standby) continue;
-      std::vector<Launch> chain = ChainOf(i);
-      std::erase_if(chain, [](const Launch& launch) { return launch.program < 0 || !launch.id; });
-      if (chain.size() > kMostLaunches) chain.resize(kMostLaunches);
-      const int cohort = topology_.worker(i).cohort;
-      for (size_t a = 0; a < chain.size(); ++a) {
-        for (size_t b = a + 1; b < chain.size(); ++b) {
-          const Behind key{cohort, chain[a].program, *chain[a].id, chain[b].program, *chain[b].id};
-          behind[key].push_back(i);
-          if (b == a + 1) next[key].push_back(i);
-          if (b == a + 2) next_but_one[key].push_back(i);
-        }
-      }
-    }
-    std::vector<std::pair<Sides, int64_t>> contradictions;
-    for (const auto& [key, workers] : behind) {
-      const auto& [cohort, first, first_id, second, second_id] = key;
-      const Behind reverse{cohort, second, second_id, first, first_id};
-      if (!(key < reverse)) continue;
-      const auto found = behind.find(reverse);
-      if (found == behind.end()) continue;
-      const Sides sides{workers, found->second};
-      contradictions.emplace_back(
-          sides, Accustomed(cohort, {first, first_id}, {second, second_id}, sides));
-    }
-    for (const auto& [key, workers] : next) {
-      const auto found = next_but_one.find(key);
-      if (found != next_but_one.end())
-        contradictions.emplace_back(Sides{workers, found->second}, 0);
-    }
-    JudgeContradictions(contradictions);
-  }
-
-  // The contradiction of the most workers comes first: for other launches their queues may be cut.
-  void JudgeContradictions(std::vector<std::pair<Sides, int64_t>>& contradictions) {
-    std::stable_sort(contradictions.begin(), contradictions.end(),
-                     [](const auto& a, const auto& b) {
-                       return a.first.one.size() + a.first.other.size() >
-                              b.first.one.size() + b.first.other.size();
-                     });
-    std::set<int> judged;
-    for (const auto& [sides, accustomed] : contradictions) {
-      bool again = false;
-      for (const std::vector<int>* side : {&sides.one, &sides.other}) {
-        for (int worker : *side) again = again || judged.contains(worker);
-      }
-      if (again) continue;
-      for (const std::vector<int>* side : {&sides.one, &sides.other}) {
-        judged.insert(side->begin(), side->end());
-      }
-      NameOdd(sides, accustomed);
-    }
-  }
-
-  // Counts the workers that ran the two programs in this order in earlier steps, less those that
-  // ran them in reverse. If no worker saw both, a given order of the step decides.
-  int64_t Accustomed(int cohort, const Launch& first, const Launch& second,
-                     const Sides& sides) const {
-    int64_t votes = 0;
-    for (const std::vector<int>* side : {&sides.one, &sides.other}) {
-      for (int worker : *side) {
-        const std::vector<Launch> past = LaunchesSeen(topology_, positions_, worker);
-        for (size_t a = 0; a < past.size(); ++a) {
-          for (size_t b = a + 1; b < past.size(); ++b) {
-            votes += SameOfAnEarlierStep(past[a], past[b], first, second) ? 1 : 0;
-            votes -= SameOfAnEarlierStep(past[b], past[a], first, second) ? 1 : 0;
-          }
-        }
-      }
-    }
-    const CohortInfo& info = topology_.cohorts()[static_cast<size_t>(cohort)];
-    const auto at_first = info.order.Ordinal(first);
-    const auto at_second = info.order.Ordinal(second);
-    if (votes != 0 || !info.order_was_given || !at_first || !at_second) return votes;
-    return *at_first < *at_second ? 1 : -1;
-  }
-
-  static bool SameOfAnEarlierStep(const Launch& a, const Launch& b, const Launch& first,
-                                  const Launch& second) {
-    return a.program == first.program && b.program == second.program &&
-           SerialDistance(*first.id, *a.id) > 0 &&
-           SerialDistance(*first.id, *a.id) == SerialDistance(*second.id, *b.id);
-  }
-
-  // The odd side is the smaller one in the job; else the one that has fewer slices to itself; else
-  // the one against the order that the workers were `accustomed` to (positive: that of `one`).
-  // Without any majority both sides are named.
-  void NameOdd(const Sides& sides, int64_t accustomed) {
-    auto majority =
-        static_cast<int64_t>(sides.one.size()) - static_cast<int64_t>(sides.other.size());
-    if (majority == 0) {
-      std::map<int, std::pair<bool, bool>> slices;  // which sides are in it
-      for (int worker : sides.one) slices[topology_.worker(worker).slice].first = true;
-      for (int worker : sides.other) slices[topology_.worker(worker).slice].second = true;
-      for (const auto& [slice, in] : slices) {
-        majority += (in.second ? 0 : 1) - (in.first ? 0 : 1);
-      }
-    }
-    if (majority == 0) majority = accustomed;
-    if (majority >= 0) AddMisordered(sides.other);
-    if (majority <= 0) AddMisordered(sides.one);
-  }
-
-  void AddMisordered(const std::vector<int>& workers) {
-    result_.misordered.insert(result_.misordered.end(), workers.begin(), workers.end());
-  }
-
   // Counts workers that were given the first two launches of `chain` in direct succession, or the
   // same two programs in another step.
   int VotesFor(const std::vector<Launch>& chain, int cohort) const {
@@ -306,14 +179,14 @@ class Finder {
     int votes = 0;
     for (int i = 0; i < static_cast<int>(topology_.workers().size()); ++i) {
       if (topology_.worker(i).cohort != cohort) continue;
-      const std::vector<Launch> given = ChainOf(i);
+      const std::vector<Launch> given = RunningChain(topology_, positions_, i);
       votes += std::adjacent_find(given.begin(), given.end(), follows) == given.end() ? 0 : 1;
     }
     return votes;
   }
 
   bool Holds(int worker, int program) const {
-    const std::vector<Launch> chain = ChainOf(worker);
+    const std::vector<Launch> chain = RunningChain(topology_, positions_, worker);
     return std::any_of(chain.begin(), chain.end(),
                        [&](const Launch& launch) { return launch.program == program; });
   }
@@ -442,7 +315,7 @@ class Finder {
 
   // The worker has further launches queued, and none of them is of the step.
   bool NeverReturns(int worker, const ProgramOrder& order) const {
-    const std::vector<Launch> chain = ChainOf(worker);
+    const std::vector<Launch> chain = RunningChain(topology_, positions_, worker);
     return chain.size() > 1 && std::none_of(chain.begin(), chain.end(), [&](const Launch& launch) {
              return order.Holds(launch.program);
            });
@@ -544,8 +417,8 @@ class Finder {
   }
 
   Relation Relate(int worker, int other) const {
-    const std::vector<Launch> own = ChainOf(worker);
-    const std::vector<Launch> theirs = ChainOf(other);
+    const std::vector<Launch> own = RunningChain(topology_, positions_, worker);
+    const std::vector<Launch> theirs = RunningChain(topology_, positions_, other);
     if (own.size() > 1 && theirs.size() > 1 && own[1].id && own[1].program == theirs[1].program &&
         own[1].id == theirs[1].id) {
       return Relation::kSameSlot;
@@ -562,24 +435,6 @@ class Finder {
       return queued.program == launch.program && queued.id && launch.id &&
              SerialDistance(*queued.id, *launch.id) <= 0;
     });
-  }
-
-  // The longest chain of the worker's cores: the launch that a core runs, then its queue.
-  std::vector<Launch> ChainOf(int worker) const {
-    const auto [first, last] = positions_.UnitsOf(worker);
-    std::vector<Launch> longest(1);
-    int queue = -1;
-    for (int i = first; i < last; ++i) {
-      const Unit& unit = positions_.unit(i);
-      if (unit.state != UnitState::kRunning || unit.queue == queue) continue;
-      queue = unit.queue;
-      std::vector<Launch> chain = topology_.Chain(worker, *unit.core);
-      const bool better = chain.size() > longest.size() ||
-                          (chain.size() == longest.size() && chain.front().id.has_value() &&
-                           !longest.front().id.has_value());
-      if (better) longest = std::move(chain);
-    }
-    return longest;
   }
 
   // All cores of the slice that are in the program stand at one place, and that place may

@@ -41,64 +41,77 @@ void AddMissingStacks(const Case& c, std::vector<std::string>& lacking) {
       absl::StrCat("where the main thread of ", Count(without, "worker"), " stands: ", why, "."));
 }
 
-}  // namespace
-
-std::vector<std::string> WhatWasLacking(const Case& c) {
-  int64_t missing = 0;
+// The amount of evidence of each kind.
+struct Reported {
+  int64_t missing = 0;  // workers
   int64_t silent_runtime = 0;
   int64_t with_probes = 0;
   int64_t with_progress = 0;
   int64_t with_ici = 0;
   int64_t with_transfers = 0;
+  int64_t unnamed_places = 0;
+  int64_t unplaced = 0;  // cores
+};
+
+Reported CountReported(const Case& c) {
+  Reported count;
   for (const WorkerInfo& worker : c.topology.workers()) {
     const Snapshot* snapshot = worker.snapshot;
     if (snapshot == nullptr) {
-      ++missing;
+      ++count.missing;
       continue;
     }
-    if (snapshot->runtime.state != RuntimeState::kServing) ++silent_runtime;
-    if (!snapshot->probes.empty() || !snapshot->sockets.empty()) ++with_probes;
-    if (snapshot->progress.has_value() || !snapshot->stacks.empty()) ++with_progress;
-    if (!snapshot->ici_links.empty()) ++with_ici;
-    if (!snapshot->transfers.empty()) ++with_transfers;
+    if (snapshot->runtime.state != RuntimeState::kServing) ++count.silent_runtime;
+    if (!snapshot->probes.empty() || !snapshot->sockets.empty()) ++count.with_probes;
+    if (snapshot->progress.has_value() || !snapshot->stacks.empty()) ++count.with_progress;
+    if (!snapshot->ici_links.empty()) ++count.with_ici;
+    if (!snapshot->transfers.empty()) ++count.with_transfers;
   }
-  int64_t unnamed_places = 0;
   for (const Place& place : c.positions.places()) {
-    if (place.hlo.empty()) ++unnamed_places;
+    if (place.hlo.empty()) ++count.unnamed_places;
   }
-  int64_t unplaced = 0;
   for (const Unit& unit : c.positions.units()) {
-    if (unit.state == UnitState::kUnclear) ++unplaced;
+    if (unit.state == UnitState::kUnclear) ++count.unplaced;
   }
+  return count;
+}
+
+}  // namespace
+
+std::vector<std::string> WhatWasLacking(const Case& c) {
+  const Reported count = CountReported(c);
   std::vector<std::string> lacking;
-  if (missing > 0) {
-    lacking.push_back(absl::StrCat("the snapshots of ", Count(missing, "missing worker"), "."));
+  if (count.missing > 0) {
+    lacking.push_back(
+        absl::StrCat("the snapshots of ", Count(count.missing, "missing worker"), "."));
   }
   if (c.positions.units().empty()) {
     lacking.push_back("the state of any core: no runtime's status service answered.");
-  } else if (silent_runtime > 0) {
-    lacking.push_back(absl::StrCat("the state of the cores of ", Count(silent_runtime, "worker"),
+  } else if (count.silent_runtime > 0) {
+    lacking.push_back(absl::StrCat("the state of the cores of ",
+                                   Count(count.silent_runtime, "worker"),
                                    " whose runtime did not answer."));
   }
-  if (unnamed_places > 0) {
+  if (count.unnamed_places > 0) {
     lacking.push_back(
-        absl::StrCat("the HLO instruction at ", unnamed_places, " of ",
+        absl::StrCat("the HLO instruction at ", count.unnamed_places, " of ",
                      Count(static_cast<int64_t>(c.positions.places().size()), "distinct position"),
                      ": it tells who waits and who computes."));
   }
-  if (unplaced > 0) {
-    lacking.push_back(absl::StrCat("the program counter of ", Count(unplaced, "core"), "."));
+  if (count.unplaced > 0) {
+    lacking.push_back(absl::StrCat("the program counter of ", Count(count.unplaced, "core"), "."));
   }
   if (OrderUnknown(c)) {
     lacking.push_back("the order of the programs of a healthy step (cohorts with a sequence).");
   }
-  if (with_probes == 0) lacking.push_back("sockets and probes between the workers.");
-  if (with_progress == 0) {
+  if (count.with_probes == 0) lacking.push_back("sockets and probes between the workers.");
+  if (count.with_progress == 0) {
     lacking.push_back("what the hosts do: a progress page, or stacks of the training processes.");
   }
   AddMissingStacks(c, lacking);
-  if (with_ici == 0) lacking.push_back("the health of the ICI links (an exporter in the process).");
-  if (with_transfers == 0) {
+  if (count.with_ici == 0)
+    lacking.push_back("the health of the ICI links (an exporter in the process).");
+  if (count.with_transfers == 0) {
     lacking.push_back("which cross-slice transfers are pending (an exporter in the process).");
   }
   if (lacking.empty()) {

@@ -45,6 +45,51 @@ std::tuple<bool, size_t, int, std::optional<int64_t>> ClusterRank(const Position
   return {!NeverWaits(positions, cluster), cluster.units.size(), patience, cluster.at};
 }
 
+// The running units of the slice. The others go into the group by their states.
+std::vector<int> SortUnits(const Topology& topology, const Positions& positions,
+                           const Divergence& divergence, int last, SliceGroup& group) {
+  std::vector<int> running;
+  for (int i = group.first_unit; i < last; ++i) {
+    const Unit& unit = positions.unit(i);
+    group.at.push_back(unit.at);
+    // Diverged workers are judged by their programs; spare workers belong to no step.
+    if (divergence.is_foreign[static_cast<size_t>(unit.worker)]) continue;
+    if (!topology.worker(unit.worker).in_named_cohort) continue;
+    switch (unit.state) {
+      case UnitState::kRunning:
+        running.push_back(i);
+        break;
+      case UnitState::kIdle:
+        group.idle.push_back(i);
+        break;
+      case UnitState::kEntry:
+        group.entry.push_back(i);
+        break;
+      case UnitState::kUnclear:
+        group.unclear.push_back(i);
+        break;
+    }
+  }
+  return running;
+}
+
+// The first of the units that stand where most do, in one launch.
+int FirstOfMost(const Positions& positions, const std::vector<int>& running) {
+  using Stand = std::tuple<int, std::optional<int32_t>, int>;  // program, launch, place
+  const auto stand_of = [&](int i) {
+    const Unit& unit = positions.unit(i);
+    return Stand(unit.program, unit.core->launch_id, unit.place);
+  };
+  std::map<Stand, std::pair<int, int>> stands;  // how many, the first
+  for (int i : running) ++stands.try_emplace(stand_of(i), 0, i).first->second.first;
+  return std::min_element(stands.begin(), stands.end(),
+                          [](const auto& a, const auto& b) {
+                            return std::pair(-a.second.first, a.second.second) <
+                                   std::pair(-b.second.first, b.second.second);
+                          })
+      ->second.second;
+}
+
 }  // namespace
 
 SliceGroup BuildSliceGroup(const Topology& topology, const Positions& positions,
@@ -59,43 +104,11 @@ SliceGroup BuildSliceGroup(const Topology& topology, const Positions& positions,
   }
   group.first_unit = positions.UnitsOf(info.first).first;
   const int last = positions.UnitsOf(info.last - 1).second;
-  std::vector<int> running;
-  std::map<std::tuple<int, std::optional<int32_t>, int>, int> stands;
-  for (int i = group.first_unit; i < last; ++i) {
-    const Unit& unit = positions.unit(i);
-    group.at.push_back(unit.at);
-    // Diverged workers are judged by their programs; spare workers belong to no step.
-    if (divergence.is_foreign[static_cast<size_t>(unit.worker)]) continue;
-    if (!topology.worker(unit.worker).in_named_cohort) continue;
-    switch (unit.state) {
-      case UnitState::kRunning:
-        running.push_back(i);
-        ++stands[{unit.program, unit.core->launch_id, unit.place}];
-        break;
-      case UnitState::kIdle:
-        group.idle.push_back(i);
-        break;
-      case UnitState::kEntry:
-        group.entry.push_back(i);
-        break;
-      case UnitState::kUnclear:
-        group.unclear.push_back(i);
-        break;
-    }
-  }
+  const std::vector<int> running = SortUnits(topology, positions, divergence, last, group);
   group.running = static_cast<int>(running.size());
   if (running.empty()) return group;
 
-  int largest = -1;
-  int largest_count = 0;
-  for (int i : running) {
-    const Unit& unit = positions.unit(i);
-    const int count = stands[{unit.program, unit.core->launch_id, unit.place}];
-    if (count > largest_count) {
-      largest = i;
-      largest_count = count;
-    }
-  }
+  const int largest = FirstOfMost(positions, running);
   if (!positions.unit(largest).at.has_value()) {
     const LocalOrder local(topology, positions, largest);
     for (int i = group.first_unit; i < last; ++i) {

@@ -1,0 +1,179 @@
+#include "classifier/queue_order.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "classifier/passed_launches.h"
+
+namespace rapideye::classifier {
+
+std::vector<Launch> RunningChain(const Topology& topology, const Positions& positions, int worker) {
+  const auto [first, last] = positions.UnitsOf(worker);
+  std::vector<Launch> longest(1);
+  int queue = -1;
+  for (int i = first; i < last; ++i) {
+    const Unit& unit = positions.unit(i);
+    if (unit.state != UnitState::kRunning || unit.queue == queue) continue;
+    queue = unit.queue;
+    std::vector<Launch> chain = topology.Chain(worker, *unit.core);
+    const bool better = chain.size() > longest.size() ||
+                        (chain.size() == longest.size() && chain.front().id.has_value() &&
+                         !longest.front().id.has_value());
+    if (better) longest = std::move(chain);
+  }
+  return longest;
+}
+
+namespace {
+
+// The workers whose queues hold two launches in one order, and those of the other order.
+struct Orders {
+  std::vector<int> one;
+  std::vector<int> other;
+};
+
+bool SameOfAnEarlierStep(const Launch& a, const Launch& b, const Launch& first,
+                         const Launch& second) {
+  return a.program == first.program && b.program == second.program &&
+         SerialDistance(*first.id, *a.id) > 0 &&
+         SerialDistance(*first.id, *a.id) == SerialDistance(*second.id, *b.id);
+}
+
+// Counts the workers that ran the two programs in this order in earlier steps, less those that
+// ran them in reverse. If no worker saw both, a given order of the step decides.
+int64_t Accustomed(const Topology& topology, const Positions& positions, int cohort,
+                   const Launch& first, const Launch& second, const Orders& sides) {
+  int64_t votes = 0;
+  for (const std::vector<int>* side : {&sides.one, &sides.other}) {
+    for (int worker : *side) {
+      const std::vector<Launch> past = LaunchesSeen(topology, positions, worker);
+      for (size_t a = 0; a < past.size(); ++a) {
+        for (size_t b = a + 1; b < past.size(); ++b) {
+          votes += SameOfAnEarlierStep(past[a], past[b], first, second) ? 1 : 0;
+          votes -= SameOfAnEarlierStep(past[b], past[a], first, second) ? 1 : 0;
+        }
+      }
+    }
+  }
+  const CohortInfo& info = topology.cohorts()[static_cast<size_t>(cohort)];
+  const auto at_first = info.order.Ordinal(first);
+  const auto at_second = info.order.Ordinal(second);
+  if (votes != 0 || !info.order_was_given || !at_first || !at_second) return votes;
+  return *at_first < *at_second ? 1 : -1;
+}
+
+class QueueComparison {
+ public:
+  QueueComparison(const Topology& topology, const Positions& positions)
+      : topology_(topology), positions_(positions) {}
+
+  std::vector<int> Misordered() {
+    CompareQueues();
+    return std::move(misordered_);
+  }
+
+ private:
+  // A launch, and a second launch that some queue holds behind it.
+  using Behind = std::tuple<int, int, int32_t, int, int32_t>;  // cohort, program, id, program, id
+
+  void CompareQueues() {
+    std::map<Behind, std::vector<int>> behind;
+    std::map<Behind, std::vector<int>> next;
+    std::map<Behind, std::vector<int>> next_but_one;
+    constexpr size_t kMostLaunches = 12;  // of a queue: hosts run a few launches ahead
+    for (int i = 0; i < static_cast<int>(topology_.workers().size()); ++i) {
+      if (topology_.worker(i).snapshot == nullptr || topology_.worker(i).standby) continue;
+      std::vector<Launch> chain = RunningChain(topology_, positions_, i);
+      std::erase_if(chain, [](const Launch& launch) { return launch.program < 0 || !launch.id; });
+      if (chain.size() > kMostLaunches) chain.resize(kMostLaunches);
+      const int cohort = topology_.worker(i).cohort;
+      for (size_t a = 0; a < chain.size(); ++a) {
+        for (size_t b = a + 1; b < chain.size(); ++b) {
+          const Behind key{cohort, chain[a].program, *chain[a].id, chain[b].program, *chain[b].id};
+          behind[key].push_back(i);
+          if (b == a + 1) next[key].push_back(i);
+          if (b == a + 2) next_but_one[key].push_back(i);
+        }
+      }
+    }
+    std::vector<std::pair<Orders, int64_t>> contradictions;
+    for (const auto& [key, workers] : behind) {
+      const auto& [cohort, first, first_id, second, second_id] = key;
+      const Behind reverse{cohort, second, second_id, first, first_id};
+      if (!(key < reverse)) continue;
+      const auto found = behind.find(reverse);
+      if (found == behind.end()) continue;
+      const Orders sides{workers, found->second};
+      contradictions.emplace_back(sides, Accustomed(topology_, positions_, cohort,
+                                                    {first, first_id}, {second, second_id}, sides));
+    }
+    for (const auto& [key, workers] : next) {
+      const auto found = next_but_one.find(key);
+      if (found != next_but_one.end())
+        contradictions.emplace_back(Orders{workers, found->second}, 0);
+    }
+    JudgeContradictions(contradictions);
+  }
+
+  // The contradiction of the most workers comes first: for other launches their queues may be cut.
+  void JudgeContradictions(std::vector<std::pair<Orders, int64_t>>& contradictions) {
+    std::stable_sort(contradictions.begin(), contradictions.end(),
+                     [](const auto& a, const auto& b) {
+                       return a.first.one.size() + a.first.other.size() >
+                              b.first.one.size() + b.first.other.size();
+                     });
+    std::set<int> judged;
+    for (const auto& [sides, accustomed] : contradictions) {
+      bool again = false;
+      for (const std::vector<int>* side : {&sides.one, &sides.other}) {
+        for (int worker : *side) again = again || judged.contains(worker);
+      }
+      if (again) continue;
+      for (const std::vector<int>* side : {&sides.one, &sides.other}) {
+        judged.insert(side->begin(), side->end());
+      }
+      NameOdd(sides, accustomed);
+    }
+  }
+
+  // The odd side is the smaller one in the job; else the one that has fewer slices to itself; else
+  // the one against the order that the workers were `accustomed` to (positive: that of `one`).
+  // Without any majority both sides are named.
+  void NameOdd(const Orders& sides, int64_t accustomed) {
+    auto majority =
+        static_cast<int64_t>(sides.one.size()) - static_cast<int64_t>(sides.other.size());
+    if (majority == 0) {
+      std::map<int, std::pair<bool, bool>> slices;  // which sides are in it
+      for (int worker : sides.one) slices[topology_.worker(worker).slice].first = true;
+      for (int worker : sides.other) slices[topology_.worker(worker).slice].second = true;
+      for (const auto& [slice, in] : slices) {
+        majority += (in.second ? 0 : 1) - (in.first ? 0 : 1);
+      }
+    }
+    if (majority == 0) majority = accustomed;
+    if (majority >= 0) AddMisordered(sides.other);
+    if (majority <= 0) AddMisordered(sides.one);
+  }
+
+  void AddMisordered(const std::vector<int>& workers) {
+    misordered_.insert(misordered_.end(), workers.begin(), workers.end());
+  }
+
+  const Topology& topology_;
+  const Positions& positions_;
+  std::vector<int> misordered_;
+};
+
+}  // namespace
+
+std::vector<int> MisorderedByQueues(const Topology& topology, const Positions& positions) {
+  return QueueComparison(topology, positions).Misordered();
+}
+
+}  // namespace rapideye::classifier
