@@ -365,10 +365,13 @@ bool Rule::AnotherMayBeCutOff(int worker) const {
       probed[static_cast<size_t>(peer)] = true;
     }
   }
+  const bool without_carrier = CarrierDown(worker, {});
   for (int i = 0; i < static_cast<int>(probed.size()); ++i) {
     const auto n = static_cast<size_t>(i);
     const bool missing = c_.worker(i).snapshot == nullptr;
     if (i == worker || (!missing && !probed[n])) continue;
+    // A switch that fails takes the carrier from all NICs at its ports.
+    if (!missing && without_carrier && !CarrierDown(i, {})) continue;
     const std::vector<int>& broken = links_.broken_peers[n];
     const std::vector<int>& reached = links_.reached_peers[n];
     if (missing && std::any_of(broken.begin(), broken.end(), other)) return true;
