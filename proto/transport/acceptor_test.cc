@@ -115,7 +115,7 @@ TEST(ServedConnections, AFloodOfCallsIsNoClientOfOurs) {
   EXPECT_EQ(served.Call(agent, 100, now), std::nullopt);
   // A slower one goes on for ever.
   for (int i = 0; i < 10 * static_cast<int>(kCallBurst); ++i) {
-    now += absl::Milliseconds(10);
+    now += absl::Seconds(1 / kCallsPerSecond);
     ASSERT_EQ(served.Call(agent, 100, now), std::nullopt) << i;
   }
 }

@@ -16,10 +16,12 @@
 
 namespace rapideye::transport {
 
-// An agent makes a call for each stream, an operator's command a few in all. So many at once, and
-// so many a second after that, are a flood.
-inline constexpr double kCallBurst = 1'000;
-inline constexpr double kCallsPerSecond = 100;
+// An agent makes a call for each stream, an operator's command a few in all. A script that asks
+// without pause makes some thousand a second, and is refused (RESOURCE_EXHAUSTED) rather than cut
+// off: an agent may share its connection. So many at once, and so many a second after that, are a
+// flood.
+inline constexpr double kCallBurst = 20'000;
+inline constexpr double kCallsPerSecond = 2'000;
 // Names and values of a call's metadata, as HTTP/2 counts them. Our clients send some hundred
 // bytes; gRPC asks clients for at most 8 KiB.
 inline constexpr size_t kMaxMetadataBytes = 16 * 1024;

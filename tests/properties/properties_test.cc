@@ -162,12 +162,18 @@ std::string NoiseAccusesNobody(Subject& subject) {
 }
 
 std::string MoreThatIsWellChangesNothing(Subject& subject) {
-  std::set<int32_t> accused;
-  for (const WorkerId& worker : subject.named) accused.insert(worker.slice);
+  std::set<int32_t> unwell;
+  for (const WorkerId& worker : subject.named) unwell.insert(worker.slice);
+  // A host that nobody hears of is not well: it may be behind the same switch as the culprit.
+  std::set<WorkerId> heard;
+  for (const Snapshot& snapshot : subject.capture().snapshots) heard.insert(snapshot.worker);
+  for (const ExpectedWorker& worker : subject.capture().header.expected_workers) {
+    if (!heard.contains(worker.id)) unwell.insert(worker.id.slice);
+  }
   std::vector<int32_t> well;
   int32_t last = 0;
   for (const ExpectedWorker& worker : subject.capture().header.expected_workers) {
-    if (!accused.contains(worker.id.slice)) well.push_back(worker.id.slice);
+    if (!unwell.contains(worker.id.slice)) well.push_back(worker.id.slice);
     last = std::max(last, worker.id.slice);
   }
   if (well.empty()) return "";
