@@ -63,6 +63,7 @@ HOST_OOM               "oom-kill:constraint"|"invoked oom-killer"|"oom_reaper: r
 HOST_OOM               any-case  "oom-kill event"|"oom_kill event"|"oomkilled"|"oom killed"
 HOST_OOM               "systemd-oomd killed "|"srun: error: "  " process(es)"|": Out Of Memory"
 HOST_OOM               "systemd-oomd"  "Killed /"
+HOST_OOM               "tried to allocate more memory than is available"|"crashed after using all available RAM"
 HOST_OOM               any-case  "node was low on resource: memory"|"node running low on memory"|"due to memory pressure (oom)"
 OUT_OF_MEMORY          any-case  "resource_exhausted"|"resource exhausted"  "out of memory"|"attempting to allocate"|"attempting to reserve"|"error allocating device buffer"|"error loading program"|"ran out of memory"|"would exceed memory"|"exceeded scoped"|"hbm usage"|"failed to allocate"
 OUT_OF_MEMORY          any-case  "ran out of memory in memory space "
