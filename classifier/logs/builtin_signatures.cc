@@ -22,6 +22,7 @@ BENIGN                 "Failed to open libibverbs"
 BENIGN                 "srun: error: "|"slurmstepd: error: "  "x11"|"DISPLAY"|"spank"|"couldn't chdir to"
 # gRPC of JAX 0.3.5, at every start.
 BENIGN                 "the target uri is not valid: dns:"
+BENIGN                 "NCCL WARN "  "force enabled"|"NUMA auto balancing"|"iommu=pt"|"is deprecated"|"gnoring "|"gnored"
 BENIGN                 "NCCL WARN Missing "|"failed to IPC register userbuff"|"NET/IB : No device found"|"event : GID table change"
 BENIGN                 "NET/OFI pciPath: "|"NET/OFI Error opening file: "|"Could not find ncclGetVersion symbol"
 BENIGN                 "rendezvous is aborting with status: OUT_OF_RANGE"|"rendezvous recv item cancelled"
@@ -80,6 +81,7 @@ OUT_OF_MEMORY          "ran out of memory trying to allocate"|"Out of memory all
 OUT_OF_MEMORY          "CUDA out of memory"|"HIP out of memory"|"CUDA_ERROR_OUT_OF_MEMORY"|"hipErrorOutOfMemory"|"torch.OutOfMemoryError"|"cudaMalloc failed: out of memory"|"Cuda failure 'out of memory'"|"CUDA error: out of memory"
 OUT_OF_MEMORY          "DefaultCPUAllocator: "  "memory"
 OUT_OF_MEMORY          "OOM when allocating tensor with shape"
+OUT_OF_MEMORY          any-case  "out of memory"  "tried to allocate"|"trying to allocate"|"total capacity"
 OUT_OF_MEMORY          "std::bad_alloc"
 
 CHIP_DRIVER_ERROR      "Session master detected TPU session error from worker "  "The reporting TPU chip locations are:"
@@ -106,7 +108,7 @@ DEVICE_UNAVAILABLE     "TPU is already in use"|"libtpu.so already in use"|"libtp
 DEVICE_UNAVAILABLE     "Couldn't open iommu group "|"Couldn't open device: "
 DEVICE_UNAVAILABLE     "Failed to get global TPU topology"|"slice_builder_worker_addresses"
 DEVICE_UNAVAILABLE     "RuntimeError: Unable to initialize backend '"
-DEVICE_UNAVAILABLE     "No accelerator found. "|"PJRT_DEVICE is not set"|"No available TPU"|"is not HEALTHY"|"Insufficient google.com/tpu"|"TPU system initialization failed"|"Failed to initialize TPU system"
+DEVICE_UNAVAILABLE     "No accelerator found"|"PJRT_DEVICE is not set"|"No available TPU"|"is not HEALTHY"|"Insufficient google.com/tpu"|"TPU system initialization failed"|"Failed to initialize TPU system"
 DEVICE_UNAVAILABLE     "TPU backend initialization is taking more than "
 DEVICE_UNAVAILABLE     "Waiting to connect to client mesh master"
 COORDINATION_TIMEOUT   "CreateSession still waiting for response from worker"
@@ -186,6 +188,7 @@ COLLECTIVE_STUCK       "NCCL WARN "  "Cuda failure"|"HIP failure"|"Proxy Timeout
 
 # A kernel or a file server that does not come back.
 HUNG_TASK              "blocked for more than "  "seconds"
+HUNG_TASK              "is blocked on a "  "likely owned by task"|"likely last held by task"
 HUNG_TASK              "nfs: server "|"NFS: server "  "not responding"
 HUNG_TASK              "operations using this service will "|"ceph: mds"  "lost"|"fail"|"hung"
 HUNG_TASK              "NFS server "  " not responding"
@@ -453,7 +456,8 @@ BENIGN                 any-case  "retrying"|"will retry"|"falling back"|"fallbac
 BENIGN                 " INFO "|"[INFO]"|"INFO:"|" DEBUG "|"[DEBUG]"|"DEBUG:"|"UserWarning: "|"FutureWarning: "|"DeprecationWarning: "|"RuntimeWarning: "
 BENIGN                 "systemd-sysv-generator"|"systemd-fstab-generator"|"systemd-gpt-auto-generator"|"systemd-udevd"|"dbus-daemon"
 BENIGN                 "wandb: "|"gpu_timer.cc"|"grpc_wait_for_shutdown"|"probe failed"|"verification failed"|"Route Unhealthy"|"git repository"|"metric server port"
-BENIGN                 "xla_bridge"  "Unable to initialize backend"
+BENIGN                 "Unable to initialize backend '"
+BENIGN                 "Accessing retired flag"|"cannot be preloaded"|"PMIX ERROR: "|"pip's dependency resolver"
 
 # Exceptions. Around an exception that ended its program stands a traceback, which tells more.
 PROGRAM_REJECTED       "RuntimeError: "|"ValueError: "|"TypeError: "|"AttributeError: "|"AssertionError: "|"IndexError: "|"NameError: "|"ImportError: "|"ModuleNotFoundError: "|"NotImplementedError: "|"SystemError: "|"OverflowError: "|"RecursionError: "|"UnboundLocalError: "|"InternalError: "|"InvalidArgumentError: "|"CompilationError: "|"CalledProcessError: "
@@ -466,7 +470,7 @@ NETWORK                "GTC failed to converge"|"onnection refused"|"onnection t
 KERNEL_HARDWARE        "amdgpu"|"nvidia"|"NVRM"  " failed"|"*ERROR*"|"imeout"|" fault"|"annot "
 FOLLOW_ON              "PodDeleted: "|"TpuCompileOp was cancelled"|"exceeded max_task_failures"|"bounced for atomic re-scheduling"|"restarting failed container"|"ailed to create containerd task"|"already in an error state"|"RAW: "|": Test failure "|"Force Terminated "|"WTERMSIG"|"/FAILURE"
 DEVICE_UNAVAILABLE     "ailed to initialize"|"ailed to init "|"o such device"|"evice not found"|"o devices found"|"evice has been lost"|"oordinate mismatch"
-PROGRAM_REJECTED       "ailed to compile"|"ompilation failed"
+PROGRAM_REJECTED       "ailed to compile"|"ompilation failed"|"ailed to convert"|"ailed to legalize"|"ailed to lower"|"ailed to execute"|"ailed to deserialize"|"ailed to trace"
 PROGRAM_REJECTED       "Compilation of "  " and failed"
 MISSED_HEALTH_CHECKS   any-case  "heartbeat"|"heart beat"|"keepalive"|"keep-alive"|"health check"|"liveness"|" ping "  "timed out"|"expired"|"not received"|"been lost"|"threshold exceeded"|"over ping threshold"|"over threshold"
 HOST_OOM               "annot allocate memory"
@@ -477,10 +481,12 @@ PREEMPTED              any-case  "preempted."|"preempted by"|"preempted at"|"mai
 HOST_CRASH             any-case  "node failure"|"hardware failure"|"node died"|"node is dead"|"host error"|"unexpected reboot"|"has rebooted"|"was rebooted"
 DEVICE_SLOW            any-case  "has been pending for"|"has been waiting for"|"has not progressed"|"no progress for"|"no progress in"
 # Ends and standstills.
+FOLLOW_ON              "rror in "|"rror while "|"rror during "|"rror waiting "|"rror occurred"|"isconnected"|"got unexpected signal"
+FOLLOW_ON              "ERROR:"|"[ERROR]"|"CRITICAL"
 FOLLOW_ON              any-case  " died"|"was killed"|"got killed"|"killed by"|"killed process"|": killed"|"aborted"|"aborting"|"crashed"|"halted"|"has exited"|"exited with"|"exit code"|"exit status"|"core dump"|"segfault"|"terminated"|"panic: "|"signal sig"|"fatal signal"|"sigkill"|"sigabrt"|"sigsegv"|"sigbus"|" killed"
 FOLLOW_ON              any-case  "timed out"|"timeout expired"|"timeout exceeded"|"timeout after"|"timeout waiting"|"socket timeout"|"deadline exceeded"|"deadline_exceeded"|"not responding"|"did not respond"|"no response from"|"is stuck"|"appears stuck"|" stalled"|"unhealthy"|"unreachable"|"unrecoverable"|"corrupted"|"corruption"|"exhausted"
 FOLLOW_ON              any-case  "thread"|"task "|"process"|"worker"|"rank "|"node "|"host "|"job "|"replica"|"slice"|"device"|"chip"|"checkpoint"  " failed."
-FOLLOW_ON              any-case  "has failed"|"have failed"|"status failed"|"marked as failed"|"marked failed"|"marked dead"|"failed to start"|"failed to launch"|"failed to spawn"|"failed to join"|" failed with "|" failed: "|" failed on "|" failed at "|" failed after "|"failed unexpectedly"|"encountered a fatal"
+FOLLOW_ON              any-case  "has failed"|"have failed"|"status failed"|"marked as failed"|"marked failed"|"marked dead"|"failed to start"|"failed to launch"|"failed to spawn"|"failed to join"|" failed with "|" failed: "|" failed on "|" failed at "|" failed after "|"failed unexpectedly"|"encountered a fatal"|"setup failed"|"initialization failed"|"execution failed"|"allocation failed"|"launch failed"|"operation failed"|"failed!"
 FOLLOW_ON              "UNAVAILABLE: "|"ABORTED: "|"CANCELLED: "|"INTERNAL: "|"FAILED_PRECONDITION: "|"DATA_LOSS: "|"NOT_FOUND: "|"INVALID_ARGUMENT: "|"UNIMPLEMENTED: "|"PERMISSION_DENIED: "|"UNAUTHENTICATED: "|"RESOURCE_EXHAUSTED: "|"Unavailable: "|"Aborted: "|"[Errno "|"FATAL ERROR"|"FATAL: "|"Fatal: "|"atal error"|"*ERROR*"
 )table";
 
