@@ -74,7 +74,6 @@ OUT_OF_MEMORY          "RuntimeBufferAllocationFailure"|"RuntimeProgramAllocatio
 OUT_OF_MEMORY          any-case  "exceeded hbm capacity by"|"hbm usage: "
 # The report below the message: of a program that did not fit.
 OUT_OF_MEMORY          "Total hbm usage >= "|"Total vmem usage >= "|"Largest program allocations in "|"attempting reservation for program memory"
-OUT_OF_MEMORY          "esource exhausted: From /job:"|"RESOURCE_EXHAUSTED: From /job:"
 OUT_OF_MEMORY          "exceeds the legitimate user allocatable offset upper bound"
 OUT_OF_MEMORY          "Scoped allocation with size "|"Allocation (size="  "exceeded scoped "|"would exceed memory"
 OUT_OF_MEMORY          "ran out of memory trying to allocate"|"Out of memory allocating "|"failed to allocate "  "GiB"|"MiB"|"bytes"
@@ -108,7 +107,7 @@ DEVICE_UNAVAILABLE     "TPU is already in use"|"libtpu.so already in use"|"libtp
 DEVICE_UNAVAILABLE     "Couldn't open iommu group "|"Couldn't open device: "
 DEVICE_UNAVAILABLE     "Failed to get global TPU topology"|"slice_builder_worker_addresses"
 DEVICE_UNAVAILABLE     "RuntimeError: Unable to initialize backend '"
-DEVICE_UNAVAILABLE     "No accelerator found"|"PJRT_DEVICE is not set"|"No available TPU"|"is not HEALTHY"|"Insufficient google.com/tpu"|"TPU system initialization failed"|"Failed to initialize TPU system"
+DEVICE_UNAVAILABLE     "No accelerator found. "|"No accelerator found on this host"|"PJRT_DEVICE is not set"|"No available TPU"|"is not HEALTHY"|"Insufficient google.com/tpu"|"TPU system initialization failed"|"Failed to initialize TPU system"
 DEVICE_UNAVAILABLE     "TPU backend initialization is taking more than "
 DEVICE_UNAVAILABLE     "Waiting to connect to client mesh master"
 COORDINATION_TIMEOUT   "CreateSession still waiting for response from worker"
