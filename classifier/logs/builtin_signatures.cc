@@ -454,9 +454,9 @@ BENIGN                 any-case  "this is not an error"|"this is not a failure"|
 BENIGN                 any-case  "retrying"|"will retry"|"falling back"|"fallback"|"using internal implementation"
 BENIGN                 " INFO "|"[INFO]"|"INFO:"|" DEBUG "|"[DEBUG]"|"DEBUG:"|"UserWarning: "|"FutureWarning: "|"DeprecationWarning: "|"RuntimeWarning: "
 BENIGN                 "systemd-sysv-generator"|"systemd-fstab-generator"|"systemd-gpt-auto-generator"|"systemd-udevd"|"dbus-daemon"
-BENIGN                 "wandb: "|"gpu_timer.cc"|"grpc_wait_for_shutdown"|"probe failed"|"verification failed"|"Route Unhealthy"|"git repository"|"metric server port"
+BENIGN                 "wandb: "|"gpu_timer.cc"|"grpc_wait_for_shutdown"|"eadiness probe failed"|"iveness probe failed"|"tartup probe failed"|"verification failed"|"Route Unhealthy"|"git repository"|"metric server port"
 BENIGN                 "Unable to initialize backend '"
-BENIGN                 "Accessing retired flag"|"cannot be preloaded"|"PMIX ERROR: "|"pip's dependency resolver"
+BENIGN                 "severity=Correct"|"Accessing retired flag"|"cannot be preloaded"|"PMIX ERROR: "|"pip's dependency resolver"
 
 # Exceptions. Around an exception that ended its program stands a traceback, which tells more.
 PROGRAM_REJECTED       "RuntimeError: "|"ValueError: "|"TypeError: "|"AttributeError: "|"AssertionError: "|"IndexError: "|"NameError: "|"ImportError: "|"ModuleNotFoundError: "|"NotImplementedError: "|"SystemError: "|"OverflowError: "|"RecursionError: "|"UnboundLocalError: "|"InternalError: "|"InvalidArgumentError: "|"CompilationError: "|"CalledProcessError: "
@@ -471,7 +471,7 @@ FOLLOW_ON              "PodDeleted: "|"TpuCompileOp was cancelled"|"exceeded max
 DEVICE_UNAVAILABLE     "ailed to initialize"|"ailed to init "|"o such device"|"evice not found"|"o devices found"|"evice has been lost"|"oordinate mismatch"
 PROGRAM_REJECTED       "ailed to compile"|"ompilation failed"|"ailed to convert"|"ailed to legalize"|"ailed to lower"|"ailed to execute"|"ailed to deserialize"|"ailed to trace"
 PROGRAM_REJECTED       "Compilation of "  " and failed"
-MISSED_HEALTH_CHECKS   any-case  "heartbeat"|"heart beat"|"keepalive"|"keep-alive"|"health check"|"liveness"|" ping "  "timed out"|"expired"|"not received"|"been lost"|"threshold exceeded"|"over ping threshold"|"over threshold"
+MISSED_HEALTH_CHECKS   any-case  "heartbeat"|"heart beat"|"keepalive"|"keep-alive"|"health check"|"liveness"|" ping "  "timed out"|"expired"|"not received"|"been lost"|"threshold exceeded"|"over ping threshold"|"over threshold"|" failed, "|" failed=["
 HOST_OOM               "annot allocate memory"
 HUNG_TASK              "ailed to save"|"ailed to restore"|"ailed to write"|"ailed to upload"|"ailed to flush"|"rror reading "|"rror writing "|"rror opening "|"rror while reading"|"rror while writing"|"oo many open files"|"o space left on device"|"quota exceeded"|"ead-only file system"|"tale file handle"|"nput/output error"
 NETWORK                any-case  "unable to connect"|"could not connect"|"cannot connect"|"failed to connect"|"failed to send"|"failed to receive"|"failed to recv"|"lost connection"|"lost contact"
@@ -481,12 +481,14 @@ HOST_CRASH             any-case  "node failure"|"hardware failure"|"node died"|"
 DEVICE_SLOW            any-case  "has been pending for"|"has been waiting for"|"has not progressed"|"no progress for"|"no progress in"
 # Ends and standstills.
 FOLLOW_ON              "rror in "|"rror while "|"rror during "|"rror waiting "|"rror occurred"|"isconnected"|"got unexpected signal"
-FOLLOW_ON              "ERROR:"|"[ERROR]"|"CRITICAL"
+FOLLOW_ON              "ERROR:"|"[ERROR]"|"CRITICAL"|"RayTaskError("|"not found after "|" failed {"
 FOLLOW_ON              any-case  " died"|"was killed"|"got killed"|"killed by"|"killed process"|": killed"|"aborted"|"aborting"|"crashed"|"halted"|"has exited"|"exited with"|"exit code"|"exit status"|"core dump"|"segfault"|"terminated"|"panic: "|"signal sig"|"fatal signal"|"sigkill"|"sigabrt"|"sigsegv"|"sigbus"|" killed"
 FOLLOW_ON              any-case  "timed out"|"timeout expired"|"timeout exceeded"|"timeout after"|"timeout waiting"|"socket timeout"|"deadline exceeded"|"deadline_exceeded"|"not responding"|"did not respond"|"no response from"|"is stuck"|"appears stuck"|" stalled"|"unhealthy"|"unreachable"|"unrecoverable"|"corrupted"|"corruption"|"exhausted"
 FOLLOW_ON              any-case  "thread"|"task "|"process"|"worker"|"rank "|"node "|"host "|"job "|"replica"|"slice"|"device"|"chip"|"checkpoint"  " failed."
 FOLLOW_ON              any-case  "has failed"|"have failed"|"status failed"|"marked as failed"|"marked failed"|"marked dead"|"failed to start"|"failed to launch"|"failed to spawn"|"failed to join"|" failed with "|" failed: "|" failed on "|" failed at "|" failed after "|"failed unexpectedly"|"encountered a fatal"|"setup failed"|"initialization failed"|"execution failed"|"allocation failed"|"launch failed"|"operation failed"|"failed!"
-FOLLOW_ON              "UNAVAILABLE: "|"ABORTED: "|"CANCELLED: "|"INTERNAL: "|"FAILED_PRECONDITION: "|"DATA_LOSS: "|"NOT_FOUND: "|"INVALID_ARGUMENT: "|"UNIMPLEMENTED: "|"PERMISSION_DENIED: "|"UNAUTHENTICATED: "|"RESOURCE_EXHAUSTED: "|"Unavailable: "|"Aborted: "|"[Errno "|"FATAL ERROR"|"FATAL: "|"Fatal: "|"atal error"|"*ERROR*"
+FOLLOW_ON              "UNAVAILABLE: "|"ABORTED: "|"CANCELLED: "|"INTERNAL: "|"FAILED_PRECONDITION: "|"DATA_LOSS: "|"NOT_FOUND: "|"INVALID_ARGUMENT: "|"UNIMPLEMENTED: "|"PERMISSION_DENIED: "|"UNAUTHENTICATED: "|"RESOURCE_EXHAUSTED: "|"Unavailable: "|"Aborted: "|"Cancelled: "|"Internal: "|"Deadline exceeded: "|"Failed precondition: "|"Invalid argument: "|"Data loss: "|"Unimplemented: "|"[Errno "|"FATAL ERROR"|"FATAL: "|"Fatal: "|"atal error"|"*ERROR*"
+# Words that none of the look-alikes of the field holds.
+FOLLOW_ON              "Error: "|"Exception"|"FAILED"|"rejected"|"inconsistent"|"mismatch"|"gave up"|"iving up"|"is down"|"went down"|"nterrupted"|"orrupt"|"isconnect"|"nsufficient "|"oo many "|"Check failure stack trace"
 )table";
 
 }  // namespace rapideye::logs
