@@ -36,6 +36,7 @@ struct WorkerLog {
   std::optional<int64_t> longest_step_ms;
   LogComplaints complaints;
   bool told_to_stop = false;  // a SIGTERM was caught, and no step was made after it
+  std::string preempted;      // the platform's word that it takes a machine back; empty: none
   std::string said_end;       // a line that says that the run has ended well; empty: none
   // The failed try with which the log ends, and the number of its lines there.
   std::string retried;

@@ -19,12 +19,15 @@ BENIGN                 "NCCL INFO"
 BENIGN                 "Failed to check the \"should dump\" flag on TCPStore"
 BENIGN                 "Failed to open libibverbs"
 # What an allocator, a launcher or a display lacks, and the run goes on without.
-BENIGN                 "srun: error: "|"slurmstepd: error: "  "x11"|"DISPLAY"|"spank"
+BENIGN                 "srun: error: "|"slurmstepd: error: "  "x11"|"DISPLAY"|"spank"|"couldn't chdir to"
+# gRPC of JAX 0.3.5, at every start.
+BENIGN                 "the target uri is not valid: dns:"
+BENIGN                 "NCCL WARN "  "force enabled"|"NUMA auto balancing"|"iommu=pt"|"is deprecated"|"gnoring "|"gnored"
 BENIGN                 "NCCL WARN Missing "|"failed to IPC register userbuff"|"NET/IB : No device found"|"event : GID table change"
 BENIGN                 "NET/OFI pciPath: "|"NET/OFI Error opening file: "|"Could not find ncclGetVersion symbol"
 BENIGN                 "rendezvous is aborting with status: OUT_OF_RANGE"|"rendezvous recv item cancelled"
 BENIGN                 "new correctable hardware errors"|"OpKernel ('op: "|"cloud_tpu_init failed"|"Could not load dynamic library"
-BENIGN                 "Signal 15 raised at PC: "|": tx_timeout: "
+BENIGN                 "Signal 15 raised at PC: "|"raised new signal (old_tid: "|": tx_timeout: "
 BENIGN                 "bnxt_en"  "TS query for TX timer failed"
 
 # Megascale's own opinion, and the lines below it that name hosts.
@@ -61,6 +64,7 @@ HOST_OOM               "oom-kill:constraint"|"invoked oom-killer"|"oom_reaper: r
 HOST_OOM               any-case  "oom-kill event"|"oom_kill event"|"oomkilled"|"oom killed"
 HOST_OOM               "systemd-oomd killed "|"srun: error: "  " process(es)"|": Out Of Memory"
 HOST_OOM               "systemd-oomd"  "Killed /"
+HOST_OOM               "tried to allocate more memory than is available"|"crashed after using all available RAM"
 HOST_OOM               any-case  "node was low on resource: memory"|"node running low on memory"|"due to memory pressure (oom)"
 OUT_OF_MEMORY          any-case  "resource_exhausted"|"resource exhausted"  "out of memory"|"attempting to allocate"|"attempting to reserve"|"error allocating device buffer"|"error loading program"|"ran out of memory"|"would exceed memory"|"exceeded scoped"|"hbm usage"|"failed to allocate"
 OUT_OF_MEMORY          any-case  "ran out of memory in memory space "
@@ -68,12 +72,15 @@ OUT_OF_MEMORY          "at the bottom of memory. That was not possible"
 OUT_OF_MEMORY          "Error allocating device buffer: "|"Error loading program '"
 OUT_OF_MEMORY          "RuntimeBufferAllocationFailure"|"RuntimeProgramAllocationFailure"|"CompileTimeHbmOom"|"CompileTimeScopedVmemOom"|"CompileTimeSparseCoreAllocationFailure"
 OUT_OF_MEMORY          any-case  "exceeded hbm capacity by"|"hbm usage: "
+# The report below the message: of a program that did not fit.
+OUT_OF_MEMORY          "Total hbm usage >= "|"Total vmem usage >= "|"Largest program allocations in "|"attempting reservation for program memory"
 OUT_OF_MEMORY          "exceeds the legitimate user allocatable offset upper bound"
 OUT_OF_MEMORY          "Scoped allocation with size "|"Allocation (size="  "exceeded scoped "|"would exceed memory"
 OUT_OF_MEMORY          "ran out of memory trying to allocate"|"Out of memory allocating "|"failed to allocate "  "GiB"|"MiB"|"bytes"
 OUT_OF_MEMORY          "CUDA out of memory"|"HIP out of memory"|"CUDA_ERROR_OUT_OF_MEMORY"|"hipErrorOutOfMemory"|"torch.OutOfMemoryError"|"cudaMalloc failed: out of memory"|"Cuda failure 'out of memory'"|"CUDA error: out of memory"
 OUT_OF_MEMORY          "DefaultCPUAllocator: "  "memory"
 OUT_OF_MEMORY          "OOM when allocating tensor with shape"
+OUT_OF_MEMORY          any-case  "out of memory"  "tried to allocate"|"trying to allocate"|"total capacity"
 OUT_OF_MEMORY          "std::bad_alloc"
 
 CHIP_DRIVER_ERROR      "Session master detected TPU session error from worker "  "The reporting TPU chip locations are:"
@@ -100,23 +107,24 @@ DEVICE_UNAVAILABLE     "TPU is already in use"|"libtpu.so already in use"|"libtp
 DEVICE_UNAVAILABLE     "Couldn't open iommu group "|"Couldn't open device: "
 DEVICE_UNAVAILABLE     "Failed to get global TPU topology"|"slice_builder_worker_addresses"
 DEVICE_UNAVAILABLE     "RuntimeError: Unable to initialize backend '"
-DEVICE_UNAVAILABLE     "No accelerator found. "|"PJRT_DEVICE is not set"|"No available TPU"|"is not HEALTHY"|"Insufficient google.com/tpu"|"TPU system initialization failed"|"Failed to initialize TPU system"
+DEVICE_UNAVAILABLE     "No accelerator found. "|"No accelerator found on this host"|"PJRT_DEVICE is not set"|"No available TPU"|"is not HEALTHY"|"Insufficient google.com/tpu"|"TPU system initialization failed"|"Failed to initialize TPU system"
 DEVICE_UNAVAILABLE     "TPU backend initialization is taking more than "
 DEVICE_UNAVAILABLE     "Waiting to connect to client mesh master"
-DEVICE_UNAVAILABLE     "Failed to add port to server"|"Failed to start RPC server"|"server socket has failed to listen on"|"server socket has failed to bind to"
+COORDINATION_TIMEOUT   "CreateSession still waiting for response from worker"
+DEVICE_UNAVAILABLE     "Failed to add port to server"|"No address added out of total "|"Failed to start RPC server"|"server socket has failed to listen on"|"server socket has failed to bind to"
 DEVICE_UNAVAILABLE     "ddress already in use"
 DEVICE_UNAVAILABLE     "device(s) is/are busy or unavailable"|"NVML: Driver/library version mismatch"|"CUDA driver version is insufficient"
 # A machine that goes on without its accelerators, and runtimes that were told of another shape.
 DEVICE_UNAVAILABLE     " may be present on this machine, but"  "Falling back to cpu"
 DEVICE_UNAVAILABLE     "the device will go unhealthy"|"' device marked unhealthy"|"Insufficient nvidia.com/gpu"|"Insufficient amd.com/gpu"
-DEVICE_UNAVAILABLE     "Error: unexpected worker hostname"|"PjRtClient is not initialized"|"Check failed: session.Run({tensorflow::Output("|"configure_distributed_tpu/"
+DEVICE_UNAVAILABLE     "Error: unexpected worker hostname"|"TPU cores on each host is not same"|"PjRtClient is not initialized"|"Check failed: session.Run({tensorflow::Output("|"configure_distributed_tpu/"
 
 # An error that names a NIC, or a link of one that went down.
 NIC_FAULT              "ionic"|"mlx5"|"bnxt"|"irdma"|"idpf"|"gve"|"eth0"|"eth1"|"eth2"|"eth3"|"ens"|"enp"  "cqe with error"|"CQE with error"|"completion with error"
 NIC_FAULT              "ionic"|"mlx5"|"bnxt"|"irdma"|"idpf"|"gve"|"eth0"|"eth1"|"eth2"|"eth3"|"ens"|"enp"  "Link is Down"|"link is down"|"link down"|"Link down"
 NIC_FAULT              any-case  "mlx5_"|"mlx4_"|"bnxt_"|"irdma"|"ionic_"|"ionic "|"idpf"|"i40e"|"ixgbe"|"hfi1"|"ena 0000:"|"ice 0000:"|"gve 0000:"  "error cqe"|"cable unplugged"|"cable error"|"bad cable"|"health compromised"|"tx timeout"|"transmit queue"|"fatal error"|"catastrophic error"|"fatal event"|"fw error"|"firmware error"|"port error"|"port_err"|"not responding"|"will cause a leak of a command resource"|"syndrome ("|"bad device"|"oicr event notification"|"async event"|"abnormal ae_id"|"error recovery"|"error (timeout:"|"lost carrier"|"retry exc"|"retry counter exceeded"|"retry count exceeded"
 # Adapters of clouds, whose driver resets them or whose commands fail.
-NIC_FAULT              any-case  "ena 0000:"|"efa 0000:"|"infiniband efa_"|"gve 0000:"|"idpf 0000:"|"gvnic"  "keep alive watchdog timeout"|"lost tx completions is above the threshold"|"failed to process command"|"polling) timeout"|"hw reset detected"|"admin queue timeout"|"device reset failed"
+NIC_FAULT              any-case  "ena 0000:"|"efa 0000:"|"infiniband efa_"|"gve 0000:"|"idpf 0000:"|"gvnic"  "keep alive watchdog timeout"|"lost tx completions is above the threshold"|"failed to process command"|"polling) timeout"|"hw reset"|"admin queue timeout"|"device reset failed"
 NIC_FAULT              "mlx5_core "|"i40e "|"ice "  "error_sw_reset"|"enter_error_state"|"poll_health:"|"tx_timeout recovery level"
 NIC_FAULT              "Detected Tx Unit Hang"|"Detected Hardware Unit Hang"|": PCIe link lost"
 NIC_FAULT              "NETDEV WATCHDOG"|"link status definitely down for interface"|"link status down for active interface"|"link status down for interface"
@@ -147,7 +155,7 @@ RESTARTED_PEER         "unexpectedly tried to connect with a different incarnati
 RESTARTED_PEER         "tried to connect with a different"|"unexpectedly tried to connect while it is already in error"
 RESTARTED_PEER         "Incarnation ID mismatch"|"Incarnation mismatch"|"incarnation. It has likely restarted"
 RESTARTED_PEER         "expects a different device incarnation"
-RESTARTED_PEER         "borted: Session "|"BORTED: Session "  " is not found"
+RESTARTED_PEER         "borted: Session "|"BORTED: Session "|"exception: Session "  " is not found"
 MISSED_HEALTH_CHECKS   "The task with address "  " missed "  " health checks"
 MISSED_HEALTH_CHECKS   "Task /job:"  " heartbeat timeout"
 MISSED_HEALTH_CHECKS   "task is set to ERROR: "|"Barrier failed because: "|"has been set to ERROR in coordination service"  "Task "  " heartbeat timeout"
@@ -179,6 +187,7 @@ COLLECTIVE_STUCK       "NCCL WARN "  "Cuda failure"|"HIP failure"|"Proxy Timeout
 
 # A kernel or a file server that does not come back.
 HUNG_TASK              "blocked for more than "  "seconds"
+HUNG_TASK              "is blocked on a "  "likely owned by task"|"likely last held by task"
 HUNG_TASK              "nfs: server "|"NFS: server "  "not responding"
 HUNG_TASK              "operations using this service will "|"ceph: mds"  "lost"|"fail"|"hung"
 HUNG_TASK              "NFS server "  " not responding"
@@ -248,7 +257,7 @@ FOLLOW_ON              "*** SIGSEGV"|"*** SIGABRT"|"*** SIGBUS"|"*** SIGFPE"|"**
 FOLLOW_ON              "RAW: Raising signal "|"Remote crash data gathering hook invoked"|"Fatal Python error: "|"terminate called after throwing"
 FOLLOW_ON              "Segmentation fault"|"(core dumped)"
 FOLLOW_ON              ": line "  " Killed  "|" Aborted  "
-FOLLOW_ON              any-case  "exit code 134"|"exit code 137"|"exit code 139"|"exit code: 134"|"exit code: 137"|"exit code: 139"|"exited with code 134"|"exited with code 137"|"exited with code 139"|"exit status 134"|"exit status 137"|"exit status 139"|"exitcode: -6"|"exitcode: -9"|"exitcode: -11"
+FOLLOW_ON              any-case  "exit code 134"|"exit code 137"|"exit code 139"|"exit code: 134"|"exit code: 137"|"exit code: 139"|"exited with code 134"|"exited with code 137"|"exited with code 139"|"exit status 134"|"exit status 137"|"exit status 139"|"exit=134"|"exit=137"|"exit=139"|"exitcode: -6"|"exitcode: -9"|"exitcode: -11"
 FOLLOW_ON              "interrupted by signal "|"erminated by signal SIG"|"erminated with signal SIG"
 FOLLOW_ON              "died unexpectedly"|"A worker died or was killed while executing"|"ActorDiedError"|"RayActorError"|"NodeDiedError"|"EngineDeadError"
 # A heap that is found broken, by whichever allocator; an assertion; the handlers of UCX and Open MPI.
@@ -331,7 +340,7 @@ DEVICE_UNAVAILABLE     "TPU system has not been initialized"|"TPU_RET_CHECK fail
 DEVICE_UNAVAILABLE     any-case  "tpu"  "metrics fetch failed for"|"corrupt data found"|"is unhealthy"|"marked unhealthy"|"is not healthy"|"in state preempted"|"in state terminated"|"unhealthy_maintenance"|"timed out waiting for tpu"|"not available in this library"
 DEVICE_UNAVAILABLE     "vfio-pci "  "after FLR"|"after bus reset"|"performing function level reset anyway"
 DEVICE_UNAVAILABLE     "No such file or directory: '/dev/accel"|"No such file or directory: '/dev/vfio"
-DEVICE_UNAVAILABLE     "FailedScheduling"|"nodes are available: "
+DEVICE_UNAVAILABLE     "PodUnschedulable"|"FailedScheduling"|"nodes are available: "
 DEVICE_UNAVAILABLE     "Couldn't get ptxas"|"No PTX compilation provider"|"no available compilation provider"|"no kernel image is available for execution"|"hipErrorNoBinaryForGpu"
 DEVICE_UNAVAILABLE     "but it failed to initialize"|"tpu_driver' failed to initialize"|"No matching devices found for '/job:"
 DEVICE_UNAVAILABLE     "START_SESSION failed"|"device path with error"|"Corrupt data found"|"Unable to determine the device handle for"|"chips per tray, actually found"|"initializing StreamExecutor for device"|"DMA buffers were still outstanding"
@@ -340,9 +349,10 @@ DEVICE_UNAVAILABLE     any-case  "gpu "|"gpus "|"nvidia"|"rocm"  "configuration 
 
 # Drivers of adapters on their firmware, their queues and their commands; the ends of a queue pair.
 NIC_FAULT              any-case  "mlx5_core "|"mlx4_core "|"mlx4_en"|"bnxt_en "|"bnxt_re"|"irdma"|" ice 0000:"|"i40e 0000:"|"iavf 0000:"|"ena 0000:"|"efa 0000:"|"gve 0000:"|"idpf 0000:"|"mana 0000:"|"ionic 0000:"|" ionic_"|"infiniband "|"rdma_rxe"|"hfi1"|"erdma"  "fail"|"couldn't"|"didn't"|"error"|"timeout"|"timed out"|"unable to"|"not responding"|"no done completion"|"abort"|"stall"|"fatal"|"insufficient power"|"high temperature"|"compromised"|"print_health_info"|"assert_"|"health issue"|"device lost"|"qplib: "|"reset the device"|"wasn't completed on time"
-NIC_FAULT              any-case  "local qp operation err"|"remote access err"|"remote operation err"|"work request flushed error"|"local protection error"|"remote invalid request error"|"completion with error"|"ib async event on"|"transport retry count"|"remote qp on "
+NIC_FAULT              any-case  "local qp operation err"|"remote access err"|"remote operation err"|"work request flushed error"|"local protection error"|"remote invalid request error"|"completion with err"|"vendor_err_synd"|"ib async event on"|"transport retry count"|"remote qp on "
 NIC_FAULT              "mlx5_"|"mlx4_"  "ailed: Connection timed out"|"rror"|"syndrome 0x"
 NIC_FAULT              "UCX  ERROR"|"UCX ERROR"  "ibv_"|"mlx5"|"ompletion with error"|"Async event"
+NIC_FAULT              "Malicious Driver Detection event"
 NIC_FAULT              "arrier lost"|"lost carrier"  "eth"|"ens"|"enp"|"bond"
 
 HOST_CRASH             "reboot: Power down"|"has been rebooted, boot id"|"has rebooted, boot id"
@@ -357,6 +367,7 @@ COLLECTIVE_STUCK       any-case  "unhandledcudaerror"|"unhandleddeviceerror"|"nc
 COLLECTIVE_STUCK       any-case  "unhandled cuda error"|"unhandled system error"|"unhandled hip error"|"please report this issue to the nccl developers"
 COLLECTIVE_STUCK       "Observed flight recorder dump signal"|"Process group watchdog thread terminated"|"Could not acquire GIL within"
 COLLECTIVE_STUCK       any-case  "nccl"|"rccl"  "clique"|"communicator"  "timed out"|"stuck"|"aborted"|"error state"|"failed to"
+COLLECTIVE_STUCK       any-case  "nvshmem"  "non-zero status"|"ibv_modify_qp failed"|"setup connections failed"
 COLLECTIVE_STUCK       "DeepEP "|"NVSHMEM"|"NVLS"|"NVLink SHARP"  "timeout"|"timed out"|"ailed to"|"rror"
 COLLECTIVE_STUCK       "HIP failure: "|"ROCr failure "|"Cuda failure "
 COLLECTIVE_STUCK       "Duplicate GPU detected : rank "|"Message truncated : received "
@@ -365,6 +376,9 @@ HUNG_TASK              "rcu"  "kthread starved for"|"detected expedited stalls"|
 HUNG_TASK              "OCDBT database"|"tensorstore"|"TensorStore"  "Error writing "|"Error reading "|"Error opening "|"ailed to write"|"ailed to read"|"DEADLINE_EXCEEDED"
 HUNG_TASK              "rpc: server "|"lockd: server "|"nfs4_"|"NFS: "  "not responding"|"timed out"|"failed to"
 HUNG_TASK              "Device offlined"|"rejecting I/O to offline device"|"rejecting I/O to dead device"|"critical medium error"|"critical target error"|"Unrecovered read error"|"Detected aborted journal"
+# Storage across the network: what curl, TensorFlow's client of GCS and TensorStore say.
+HUNG_TASK              "curl_transport.cc"|"libcurl code "  "Error ["|" meaning '"
+HUNG_TASK              "Operation too slow. Less than "|"and will be aborted. CURL timing information"
 HUNG_TASK              "nput/output error"|"Could not append to the internal temporary file"
 
 DEVICE_SLOW            any-case  "hang detected"|"detected a hang"|"possible hang"|"potential hang"|"appears to be hung"|"appears to be stuck"|"seems to be stuck"|"has made no progress"|"deadlock detected"|"possible deadlock"
@@ -407,7 +421,7 @@ PROGRAM_REJECTED       "(0) "|"(1) "|"(2) "|"(3) "  "Failed precondition: "|"Int
 PROGRAM_REJECTED       "Exception in device=TPU:"|": Check failed: "|"OP_REQUIRES failed at "|"Error recorded from "|"Error reported to Coordinator: "|"Bad hardware status: "
 PROGRAM_REJECTED       "CUDA error: "|"HIP error: "|"CUBLAS_STATUS_"|"CUDNN_STATUS_EXECUTION_FAILED"|"CUDNN_STATUS_INTERNAL_ERROR"|"CUDNN_STATUS_ALLOC_FAILED"|"CUSOLVER_STATUS_"|"cuSolver internal error"|"HIPBLAS_STATUS_"|"miopenStatus"
 PROGRAM_REJECTED       "Failed to materialize symbols"|"XLA compilation failed"|"Compilation failure: "
-PROGRAM_REJECTED       "EngineCore failed to start"|"EngineCore hit an exception"|"EngineCore encountered"|"Engine process failed to start"|"Engine loop has died"|"Background loop has errored"
+PROGRAM_REJECTED       "EngineCore failed to start"|"EngineCore hit an exception"|"cheduler hit an exception"|"DetokenizerManager hit an exception"|"EngineCore encountered"|"Engine process failed to start"|"Engine loop has died"|"Background loop has errored"
 PROGRAM_REJECTED       "attached to a different loop"
 # Exceptions of which a runtime, a device or a collective is the subject.
 PROGRAM_REJECTED       any-case  "runtimeerror: "|"systemerror: "|"timeouterror: "|"connectionerror: "  "tpu"|"xla"|"nccl"|"rccl"|"cuda"|"pjrt"|"collective"|"rendezvous"|"barrier"|"checkpoint"|"process group"|"coordinator"  "fail"|"error"|"timed out"|"timeout"|"abort"|"unavailable"|"not found"|"unable"|"cannot"|"could not"|"lost"|"invalid"|"mismatch"|"not initialized"
@@ -429,12 +443,20 @@ OUT_OF_MEMORY          "Out of free pages during allocation"|"No available memor
 OUT_OF_MEMORY          "ailed to allocate "|"ailed to reserve "|"nsufficient memory"|"MemoryError: "
 COLLECTIVE_MISMATCH    "buffer size is not "  "nput size: "|"nput buffer size"
 
+# Events of Kubernetes, by their reason.
+HOST_CRASH             "KubeletNotReady"|"NodeStatusUnknown"|"KubeletIsDown"|"NodeRebooted"
+HOST_OOM               "SystemOOM"
+PREEMPTED              "TaintManagerEviction"|"DisruptionTarget"|"EvictionByEvictionAPI"
+DEVICE_UNAVAILABLE     "UnexpectedAdmissionError"
+FOLLOW_ON              "EvictionThresholdMet"|"FailedAttachVolume"|"FailedMapVolume"|"FailedKillPod"|"FailedCreatePodContainer"|"FailedPostStartHook"|"FailedPreStopHook"|"NetworkPluginNotReady"|"ErrImageNeverPull"|"CreateContainerError"|"CreateContainerConfigError"|"RunContainerError"|"PodFailurePolicy"
 # What goes well, is tried again, or is told at a low level.
-BENIGN                 any-case  "exit code 0"|"exit code: 0"|"exit status 0"|"exit status: 0"|"exited with code 0"|"exited with status 0"
+BENIGN                 any-case  "this is not an error"|"this is not a failure"|"can be safely ignored"|"can safely be ignored"|"exit code 0"|"exit code: 0"|"exit status 0"|"exit status: 0"|"exited with code 0"|"exited with status 0"
 BENIGN                 any-case  "retrying"|"will retry"|"falling back"|"fallback"|"using internal implementation"
 BENIGN                 " INFO "|"[INFO]"|"INFO:"|" DEBUG "|"[DEBUG]"|"DEBUG:"|"UserWarning: "|"FutureWarning: "|"DeprecationWarning: "|"RuntimeWarning: "
-BENIGN                 "wandb: "|"gpu_timer.cc"|"grpc_wait_for_shutdown"|"probe failed"|"verification failed"|"Route Unhealthy"|"git repository"|"metric server port"
-BENIGN                 "xla_bridge"  "Unable to initialize backend"
+BENIGN                 "systemd-sysv-generator"|"systemd-fstab-generator"|"systemd-gpt-auto-generator"|"systemd-udevd"|"dbus-daemon"
+BENIGN                 "wandb: "|"gpu_timer.cc"|"grpc_wait_for_shutdown"|"eadiness probe failed"|"iveness probe failed"|"tartup probe failed"|"verification failed"|"Route Unhealthy"|"git repository"|"metric server port"
+BENIGN                 "Unable to initialize backend '"
+BENIGN                 "severity=Correct"|"Accessing retired flag"|"cannot be preloaded"|"PMIX ERROR: "|"pip's dependency resolver"
 
 # Exceptions. Around an exception that ended its program stands a traceback, which tells more.
 PROGRAM_REJECTED       "RuntimeError: "|"ValueError: "|"TypeError: "|"AttributeError: "|"AssertionError: "|"IndexError: "|"NameError: "|"ImportError: "|"ModuleNotFoundError: "|"NotImplementedError: "|"SystemError: "|"OverflowError: "|"RecursionError: "|"UnboundLocalError: "|"InternalError: "|"InvalidArgumentError: "|"CompilationError: "|"CalledProcessError: "
@@ -445,9 +467,11 @@ NIC_FAULT              any-case  "mlx5 error cqe"|"mlx4 error cqe"|"agg_buf"|"ne
 NETWORK                any-case  "rdma"|"ud_ep.c"|"rc_ep.c"|"dc_ep.c"|"ucp_worker"|"uct_"|"tcp_ep.c"  "failed"|"unhandled timeout"|"fatal: "|"timeout was not handled"|"reset"|"unreachable"
 NETWORK                "GTC failed to converge"|"onnection refused"|"onnection timed out"|"onnection aborted"|"onnection lost"|"etwork is unreachable"|"ost is down"|"name resolution"
 KERNEL_HARDWARE        "amdgpu"|"nvidia"|"NVRM"  " failed"|"*ERROR*"|"imeout"|" fault"|"annot "
-FOLLOW_ON              "PodDeleted: "|"exceeded max_task_failures"|"bounced for atomic re-scheduling"|"restarting failed container"|"ailed to create containerd task"|"already in an error state"|"RAW: "|": Test failure "|"Force Terminated "|"WTERMSIG"|"/FAILURE"
+FOLLOW_ON              "PodDeleted: "|"TpuCompileOp was cancelled"|"exceeded max_task_failures"|"bounced for atomic re-scheduling"|"restarting failed container"|"ailed to create containerd task"|"already in an error state"|"RAW: "|": Test failure "|"Force Terminated "|"WTERMSIG"|"/FAILURE"
 DEVICE_UNAVAILABLE     "ailed to initialize"|"ailed to init "|"o such device"|"evice not found"|"o devices found"|"evice has been lost"|"oordinate mismatch"
-PROGRAM_REJECTED       "ailed to compile"|"ompilation failed"
+PROGRAM_REJECTED       "ailed to compile"|"ompilation failed"|"ailed to convert"|"ailed to legalize"|"ailed to lower"|"ailed to execute"|"ailed to deserialize"|"ailed to trace"
+PROGRAM_REJECTED       "Compilation of "  " and failed"
+MISSED_HEALTH_CHECKS   any-case  "heartbeat"|"heart beat"|"keepalive"|"keep-alive"|"health check"|"liveness"|" ping "  "timed out"|"expired"|"not received"|"been lost"|"threshold exceeded"|"over ping threshold"|"over threshold"|" failed, "|" failed=["
 HOST_OOM               "annot allocate memory"
 HUNG_TASK              "ailed to save"|"ailed to restore"|"ailed to write"|"ailed to upload"|"ailed to flush"|"rror reading "|"rror writing "|"rror opening "|"rror while reading"|"rror while writing"|"oo many open files"|"o space left on device"|"quota exceeded"|"ead-only file system"|"tale file handle"|"nput/output error"
 NETWORK                any-case  "unable to connect"|"could not connect"|"cannot connect"|"failed to connect"|"failed to send"|"failed to receive"|"failed to recv"|"lost connection"|"lost contact"
@@ -456,10 +480,15 @@ PREEMPTED              any-case  "preempted."|"preempted by"|"preempted at"|"mai
 HOST_CRASH             any-case  "node failure"|"hardware failure"|"node died"|"node is dead"|"host error"|"unexpected reboot"|"has rebooted"|"was rebooted"
 DEVICE_SLOW            any-case  "has been pending for"|"has been waiting for"|"has not progressed"|"no progress for"|"no progress in"
 # Ends and standstills.
+FOLLOW_ON              "rror in "|"rror while "|"rror during "|"rror waiting "|"rror occurred"|"isconnected"|"got unexpected signal"
+FOLLOW_ON              "ERROR:"|"[ERROR]"|"CRITICAL"|"RayTaskError("|"not found after "|" failed {"
 FOLLOW_ON              any-case  " died"|"was killed"|"got killed"|"killed by"|"killed process"|": killed"|"aborted"|"aborting"|"crashed"|"halted"|"has exited"|"exited with"|"exit code"|"exit status"|"core dump"|"segfault"|"terminated"|"panic: "|"signal sig"|"fatal signal"|"sigkill"|"sigabrt"|"sigsegv"|"sigbus"|" killed"
 FOLLOW_ON              any-case  "timed out"|"timeout expired"|"timeout exceeded"|"timeout after"|"timeout waiting"|"socket timeout"|"deadline exceeded"|"deadline_exceeded"|"not responding"|"did not respond"|"no response from"|"is stuck"|"appears stuck"|" stalled"|"unhealthy"|"unreachable"|"unrecoverable"|"corrupted"|"corruption"|"exhausted"
-FOLLOW_ON              any-case  "has failed"|"have failed"|"status failed"|"marked as failed"|"marked failed"|"marked dead"|"failed to start"|"failed to launch"|"failed to spawn"|"failed to join"|" failed with "|" failed: "|" failed on "|" failed at "|" failed after "|"failed unexpectedly"|"encountered a fatal"
-FOLLOW_ON              "UNAVAILABLE: "|"ABORTED: "|"CANCELLED: "|"INTERNAL: "|"FAILED_PRECONDITION: "|"DATA_LOSS: "|"NOT_FOUND: "|"INVALID_ARGUMENT: "|"UNIMPLEMENTED: "|"PERMISSION_DENIED: "|"UNAUTHENTICATED: "|"RESOURCE_EXHAUSTED: "|"Unavailable: "|"Aborted: "|"[Errno "|"FATAL ERROR"|"FATAL: "|"Fatal: "|"atal error"|"*ERROR*"
+FOLLOW_ON              any-case  "thread"|"task "|"process"|"worker"|"rank "|"node "|"host "|"job "|"replica"|"slice"|"device"|"chip"|"checkpoint"  " failed."
+FOLLOW_ON              any-case  "has failed"|"have failed"|"status failed"|"marked as failed"|"marked failed"|"marked dead"|"failed to start"|"failed to launch"|"failed to spawn"|"failed to join"|" failed with "|" failed: "|" failed on "|" failed at "|" failed after "|"failed unexpectedly"|"encountered a fatal"|"setup failed"|"initialization failed"|"execution failed"|"allocation failed"|"launch failed"|"operation failed"|"failed!"
+FOLLOW_ON              "UNAVAILABLE: "|"ABORTED: "|"CANCELLED: "|"INTERNAL: "|"FAILED_PRECONDITION: "|"DATA_LOSS: "|"NOT_FOUND: "|"INVALID_ARGUMENT: "|"UNIMPLEMENTED: "|"PERMISSION_DENIED: "|"UNAUTHENTICATED: "|"RESOURCE_EXHAUSTED: "|"Unavailable: "|"Aborted: "|"Cancelled: "|"Internal: "|"Deadline exceeded: "|"Failed precondition: "|"Invalid argument: "|"Data loss: "|"Unimplemented: "|"[Errno "|"FATAL ERROR"|"FATAL: "|"Fatal: "|"atal error"|"*ERROR*"
+# Words that none of the look-alikes of the field holds.
+FOLLOW_ON              "Error: "|"Exception"|"FAILED"|"rejected"|"inconsistent"|"mismatch"|"gave up"|"iving up"|"is down"|"went down"|"nterrupted"|"orrupt"|"isconnect"|"nsufficient "|"oo many "|"Check failure stack trace"
 )table";
 
 }  // namespace rapideye::logs

@@ -99,12 +99,17 @@ std::optional<std::string> Behind(absl::string_view line, absl::string_view mark
   return std::string(absl::StripSuffix(taken.substr(0, kMaxLogNameBytes), "."));
 }
 
-// The line behind a prefix such as "[rank0]: ", in which digits may differ (the time).
+// The length of the common beginning, in which digits may differ (the time).
+size_t CommonPrefix(absl::string_view a, absl::string_view b) {
+  const auto same = [](char x, char y) { return x == y || (IsDigit(x) && IsDigit(y)); };
+  const auto end = std::mismatch(a.begin(), a.end(), b.begin(), b.end(), same).first;
+  return static_cast<size_t>(end - a.begin());
+}
+
+// The line behind a prefix such as "[rank0]: ".
 std::optional<absl::string_view> BehindPrefix(absl::string_view line, absl::string_view prefix) {
-  if (line.size() < prefix.size()) return std::nullopt;
-  const bool same = std::equal(prefix.begin(), prefix.end(), line.begin(),
-                               [](char a, char b) { return a == b || (IsDigit(a) && IsDigit(b)); });
-  return same ? std::optional(line.substr(prefix.size())) : std::nullopt;
+  return CommonPrefix(prefix, line) == prefix.size() ? std::optional(line.substr(prefix.size()))
+                                                     : std::nullopt;
 }
 
 LogLine Event(LogKind kind, std::string text, std::vector<int32_t> tasks,
@@ -127,7 +132,12 @@ void LogContext::Take(absl::string_view line, const RecogniseOptions& options, S
   std::string plain;
   if (absl::StrContains(line, '\x1b')) line = plain = WithoutColours(line);
   const absl::string_view text = absl::StripAsciiWhitespace(line);
-  if (BeginsTraceback(absl::StripTrailingAsciiWhitespace(line))) return;
+  if (BeginsTraceback(absl::StripTrailingAsciiWhitespace(line))) {
+    // "Scheduler hit an exception: Traceback …": the message of whoever handles the exception.
+    std::optional<LogLine> found = Recognise(prefix_, options);
+    if (found.has_value()) sink(*std::move(found));
+    return;
+  }
   if (std::any_of(kChains.begin(), kChains.end(),
                   [text](absl::string_view chain) { return absl::EndsWith(text, chain); })) {
     chained_ = true;
@@ -165,8 +175,14 @@ bool LogContext::BeginsTraceback(absl::string_view line) {
   return true;
 }
 
+void LogContext::LeaveMessageOut(absl::string_view line) {
+  const size_t common = CommonPrefix(prefix_, line);
+  if (absl::StartsWith(line.substr(common), "  File \"")) prefix_.resize(common);
+}
+
 void LogContext::TakeTracebackLine(absl::string_view whole, const RecogniseOptions& options,
                                    Sink sink) {
+  if (!any_frame_) LeaveMessageOut(whole);
   const std::optional<absl::string_view> own = BehindPrefix(whole, prefix_);
   const absl::string_view line = own.value_or("");
   const absl::string_view text = absl::StripAsciiWhitespace(line);

@@ -39,6 +39,8 @@ class LogContext {
   enum class List { kNone, kBarrier, kUnhealthy, kStragglers };
 
   bool BeginsTraceback(absl::string_view line);
+  // Shortens the prefix if the first frame lacks the message that stood before the traceback.
+  void LeaveMessageOut(absl::string_view line);
   void TakeTracebackLine(absl::string_view line, const RecogniseOptions& options, Sink sink);
   void TakeException(absl::string_view line, const RecogniseOptions& options, Sink sink);
   // True if the line belongs to a list and is no event by itself.

@@ -255,6 +255,34 @@ ERROR 02-10 18:47:54 [core.py:982] KeyError: 3
               ElementsAre("UNCAUGHT_EXCEPTION KeyError: 3"));
 }
 
+TEST(LogContextTest, AMessageMayStandBeforeATraceback) {
+  // Its lines have the prefix of the message, or none.
+  EXPECT_THAT(
+      Events(
+          R"(ERROR 04-16 11:53:49 [core.py:387] EngineCore hit an exception: Traceback (most recent call last):
+ERROR 04-16 11:53:50 [core.py:387]   File "/vllm/core.py", line 380, in run_engine_core
+ERROR 04-16 11:53:50 [core.py:387]     engine_core.run_busy_loop()
+ERROR 04-16 11:53:50 [core.py:387] torch.OutOfMemoryError: CUDA out of memory
+)"),
+      ElementsAre(testing::StartsWith("PROGRAM_REJECTED ERROR 04-16"),
+                  testing::StartsWith("OUT_OF_MEMORY torch")));
+  EXPECT_THAT(
+      Events(
+          R"([2025-08-08 10:12:01 TP0] Scheduler hit an exception: Traceback (most recent call last):
+  File "/sglang/scheduler.py", line 2647, in <module>
+    scheduler.event_loop_overlap()  # Core halted unexpectedly
+KeyError: 3
+)"),
+      ElementsAre(testing::StartsWith("PROGRAM_REJECTED [2025"), "UNCAUGHT_EXCEPTION KeyError: 3"));
+  // Another thread's line with a part of the prefix changes nothing.
+  EXPECT_THAT(Events(R"([rank3]: Traceback (most recent call last):
+[rank1]: step 5
+[rank3]:   File "/job/train.py", line 181, in <module>
+[rank3]: KeyError: 3
+)"),
+              ElementsAre("UNCAUGHT_EXCEPTION KeyError: 3"));
+}
+
 TEST(LogContextTest, AReasonStandsBesideTheEndThatItBrought) {
   EXPECT_THAT(Events(R"(Traceback (most recent call last):
   File "/job/train.py", line 181, in <module>

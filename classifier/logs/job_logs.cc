@@ -1,6 +1,7 @@
 #include "classifier/logs/job_logs.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <utility>
@@ -32,6 +33,23 @@ std::string Shape(absl::string_view text) {
     if (!absl::ascii_isdigit(static_cast<unsigned char>(c))) shape.push_back(c);
   }
   return shape;
+}
+
+// True for the platform's word that it takes a machine back. A signal alone gives no reason, and a
+// notice of maintenance may come long before.
+bool SaysPreempted(absl::string_view text) {
+  constexpr std::array<absl::string_view, 10> kWords = {"was preempted",
+                                                        "been preempted",
+                                                        "instances.preempted",
+                                                        "PreemptionEvent: ",
+                                                        "DUE TO PREEMPTION",
+                                                        "reempted by ",
+                                                        "terminateOnHostMaintenance",
+                                                        "termination is imminent",
+                                                        "nterruption notice",
+                                                        "eceived preemption notice"};
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [text](absl::string_view words) { return absl::StrContains(text, words); });
 }
 
 bool SaysTimeOut(absl::string_view text) {
@@ -216,7 +234,10 @@ void AddLog(const JobClock& clock, OneLog& log, Workers& workers) {
     // A preemption notice stays an event although it ended no process.
     const bool notice = event.event.kind == LogKind::kPreempted;
     const bool went_on = clock.WentOn(reading, event.at);
-    if (notice && !went_on) worker.log.told_to_stop = true;
+    if (notice && !went_on) {
+      worker.log.told_to_stop = true;
+      if (SaysPreempted(event.event.text)) worker.log.preempted = event.event.text;
+    }
     if (went_on && !notice) continue;
     event.event.age_ms = clock.Age(reading, event.at.unix_ms);
     event.event.count = event.count;

@@ -202,6 +202,32 @@ TEST(JobLogsTest, ARunThatHasEndedIsNoHangEvenIfOneFallsOver) {
   EXPECT_EQ(Diagnose({Health(kTerm), Health(kTerm)}).detail, Detail::kEnded);
 }
 
+TEST(JobLogsTest, ARunThatThePlatformEndsIsPreempted) {
+  const std::string taken = "node pool-1: operation compute.instances.preempted started\n";
+  const Verdict verdict = Diagnose({Health(taken + kTerm)});
+  EXPECT_EQ(verdict.cause, Cause::kUnrecoverableError);
+  EXPECT_EQ(verdict.detail, Detail::kPreempted);
+  EXPECT_THAT(Named(verdict), ElementsAre(0));
+  EXPECT_FALSE(verdict.removal.eligible);
+  // Of several workers, any may be the one whose machine it is.
+  const Verdict several = Diagnose({Health(taken + kTerm), Health(kTerm)});
+  EXPECT_EQ(several.detail, Detail::kPreempted);
+  EXPECT_THAT(several.culprits, IsEmpty());
+  // A notice of maintenance, or a signal alone, is no preemption.
+  EXPECT_EQ(Diagnose({Health(absl::StrCat("upcoming maintenance event in 60 s\n", kTerm))}).cause,
+            Cause::kNoHang);
+}
+
+TEST(JobLogsTest, AChildThatIsKilledIsItsHosts) {
+  const std::string killed = "Exception: process 0 terminated with signal SIGKILL\n";
+  const Verdict verdict = Diagnose({Health(killed)});
+  EXPECT_EQ(verdict.detail, Detail::kProcessExit);
+  EXPECT_THAT(Named(verdict), ElementsAre(0));
+  // Its launcher ended it; the steps before are no all-clear.
+  EXPECT_EQ(Diagnose({Health("Exception: process 0 terminated with signal SIGTERM\n")}).cause,
+            Cause::kUnknown);
+}
+
 TEST(JobLogsTest, ALauncherSaysHowTasksEnded) {
   const std::string launcher =
       "srun: error: node3: task 2: Killed\n"

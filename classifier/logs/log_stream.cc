@@ -98,7 +98,12 @@ int32_t SignalOf(absl::string_view line) {
   if (HoldsAny(line, {"Fatal Python error: Bus error", "*** SIGBUS", "Bus error (core"})) return 7;
   if (HoldsAny(line, {"Fatal Python error: Illegal instruction", "*** SIGILL"})) return 4;
   if (HoldsAny(line, {"Fatal Python error: Floating", "*** SIGFPE"})) return 8;
-  if (line == "Killed" || (of_shell && absl::StrContains(line, " Killed"))) return 9;
+  // torch.multiprocessing names the process that ended first; a launcher ends the others by
+  // SIGTERM.
+  if (line == "Killed" || (of_shell && absl::StrContains(line, " Killed")) ||
+      absl::EndsWith(line, " terminated with signal SIGKILL")) {
+    return 9;
+  }
   // "F0829 …" of glog; "2022-08-19 19:12:17.857731: F …" of TSL, without its time.
   const bool fatal = (line.front() == 'F' || absl::StartsWith(line, ": F ")) &&
                      absl::StrContains(line, "Check failed: ");

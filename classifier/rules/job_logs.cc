@@ -199,6 +199,23 @@ void Accuse(const Look& look, const std::vector<int>& workers, Detail detail, do
   Add(look, std::move(finding));
 }
 
+// All workers were told to stop, by a platform that takes a machine back. The words may be of
+// another machine of the job: its only worker is named.
+bool Preempted(const Look& look) {
+  const auto& stopped = look.voices.stopped;
+  const auto one = std::find_if(stopped.begin(), stopped.end(), [&](int worker) {
+    return !look.voices.Log(worker)->preempted.empty();
+  });
+  if (one == stopped.end()) return false;
+  Finding finding = Begin(Detail::kPreempted, kConfidencePreemptedByLog);
+  finding.why = absl::StrCat("the platform took a machine back, and no step was made after that: ",
+                             Quote(look.voices.Log(*one)->preempted));
+  finding.evidence.push_back(Evidence(look.c, Strength::kStrong, {*one}, finding.why));
+  if (look.all() == 1) finding.culprits.push_back(CulpritWorker(look.c, *one, finding.why));
+  look.out.Add(kRule, std::move(finding));
+  return true;
+}
+
 // All logs but a few say that the run has ended, and those few have made the same steps; or all
 // workers were told to stop, and no worker complains.
 bool Ended(const Look& look) {
@@ -207,6 +224,7 @@ bool Ended(const Look& look) {
   const bool told = look.voices.stopped.size() == with_log && !look.voices.AnyComplains() &&
                     look.c.timeline.roots.empty();
   if (told) {
+    if (Preempted(look)) return true;
     Report(look, Detail::kEnded, kConfidenceAdvancing,
            absl::StrCat("the run has ended: ", WhoAll(look.c.topology, look.voices.stopped),
                         " was told to stop (SIGTERM), and no error came before it"));
@@ -374,6 +392,19 @@ bool Ports(const Look& look) {
   return true;
 }
 
+// True if a process of the worker has ended after its last steps, if only because another one had:
+// by an exception's line, or by the word of its parent.
+bool SaysEnd(const Snapshot* snapshot) {
+  if (snapshot == nullptr) return false;
+  return std::any_of(
+      snapshot->log_events.begin(), snapshot->log_events.end(), [](const LogEvent& event) {
+        const std::string_view name = std::string_view(event.text).substr(0, event.text.find(':'));
+        return event.kind == LogKind::kFollowOn &&
+               (name.ends_with("Error") || name.ends_with("Exception") ||
+                text::Contains(event.text, " terminated with signal SIG"));
+      });
+}
+
 // Steps go on to the end of the logs, and no worker complains.
 void Running(const Look& look) {
   if (look.voices.AnyComplains() || look.c.timeline.hang_declared) return;
@@ -381,6 +412,11 @@ void Running(const Look& look) {
   for (int i = 0; i < static_cast<int>(look.all()); ++i) {
     const WorkerLog* log = look.voices.Log(i);
     if (log == nullptr || !log->step) continue;
+    if (SaysEnd(look.c.worker(i).snapshot)) {
+      look.out.Note(kRule, absl::StrCat("a process of ", Who(look.c.worker(i)),
+                                        " has ended after its last step"));
+      return;
+    }
     const int64_t due =
         std::max(kLoopMovesWithinMs, kStepLineFactor * log->longest_step_ms.value_or(0));
     if (log->step_ms && *log->step_ms > due) {
