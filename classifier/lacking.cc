@@ -145,6 +145,12 @@ std::vector<std::string> WhatLogsLack(const Case& c, const Verdict& verdict) {
         "when lines were written: logs with times (kubectl logs --timestamps) order what "
         "happened.");
   }
+  if (verdict.detail == Detail::kRunning) {
+    // A job that stood still without a word leaves the same lines.
+    lacking.push_back(
+        "whether the job went on after the last lines: read its logs again, and compare the last "
+        "steps.");
+  }
   if (verdict.cause == Cause::kNoHang) return lacking;
   lacking.push_back(
       "how each training process ended, and when: an agent (rapideye-agent) sees exit status, "
