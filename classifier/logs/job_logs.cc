@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "classifier/logs/limits.h"
 
@@ -24,6 +26,8 @@ constexpr int64_t kWentOnMs = 5'000;
 constexpr int32_t kMaxSizeFactor = 64;
 // An exception that most workers raise is a consequence if another worker raises a different one.
 constexpr double kMost = 0.5;
+// So many components of a path are looked at for the name of a worker.
+constexpr size_t kMaxPathLevels = 16;
 
 bool IsOfException(const LogEvent& event) { return event.kind == LogKind::kUncaughtException; }
 
@@ -169,17 +173,47 @@ void GiveToWorkers(std::vector<OneLog>& logs) {
   for (size_t i = 0; i < open.size(); ++i) open[i]->worker = WorkerId{0, static_cast<int32_t>(i)};
 }
 
-std::string HostOf(const LogName& name) {
+// Component of a path, counted from its end; of the file's name without its endings. Empty: the
+// path has fewer.
+absl::string_view FromTheEnd(absl::string_view path, size_t level) {
+  const std::vector<absl::string_view> parts = absl::StrSplit(path, '/');
+  if (level >= parts.size()) return "";
+  absl::string_view part = parts[parts.size() - 1 - level];
+  if (level > 0) return part;
+  for (const char* ending : {".gz", ".log", ".txt", ".out", ".err", ".json", ".jsonl"}) {
+    part = absl::StripSuffix(part, ending);
+  }
+  return part;
+}
+
+// Names that the paths of logs give their workers: the file's name, or, where files of other
+// workers have the same one, the folder by which they differ ("host-2/log").
+std::vector<std::string> NamesInPaths(const std::vector<OneLog>& logs) {
+  std::vector<std::string> names(logs.size());
+  std::vector<size_t> open(logs.size());
+  std::iota(open.begin(), open.end(), size_t{0});
+  for (size_t level = 0; level < kMaxPathLevels && !open.empty(); ++level) {
+    std::map<absl::string_view, std::set<std::optional<WorkerId>>> workers;
+    for (const OneLog& log : logs) workers[FromTheEnd(log.name.path, level)].insert(log.worker);
+    std::vector<size_t> shared;
+    for (size_t i : open) {
+      const absl::string_view part = FromTheEnd(logs[i].name.path, level);
+      if (!part.empty() && workers[part].size() == 1) {
+        names[i] = std::string(part);
+      } else {
+        shared.push_back(i);
+      }
+    }
+    open = std::move(shared);
+  }
+  for (size_t i : open) names[i] = std::string(FromTheEnd(logs[i].name.path, 0));
+  return names;
+}
+
+std::string HostOf(const LogName& name, const std::string& name_in_path) {
   if (!name.host.empty()) return name.host;
   if (!name.pod.empty()) return name.pod;
-  if (name.label) return absl::StrCat("rank-", *name.label);
-  const size_t slash = name.path.rfind('/');
-  absl::string_view host = name.path;
-  if (slash != std::string::npos) host.remove_prefix(slash + 1);
-  for (const char* ending : {".gz", ".log", ".txt", ".out", ".err", ".json", ".jsonl"}) {
-    host = absl::StripSuffix(host, ending);
-  }
-  return std::string(host);
+  return name.label ? absl::StrCat("rank-", *name.label) : name_in_path;
 }
 
 void AddDeath(Snapshot& snapshot, std::optional<int32_t> signal, std::optional<int32_t> code,
@@ -222,13 +256,14 @@ void AddWords(const JobClock& clock, const StreamReading& reading, Worker& worke
   }
 }
 
-void AddLog(const JobClock& clock, OneLog& log, Workers& workers) {
+void AddLog(const JobClock& clock, OneLog& log, const std::string& name_in_path,
+            Workers& workers) {
   StreamReading& reading = log.reading;
   Worker& worker = workers[*log.worker];
   worker.has_log = true;
   Snapshot& snapshot = worker.snapshot;
   snapshot.worker = *log.worker;
-  if (snapshot.host.empty()) snapshot.host = HostOf(log.name);
+  if (snapshot.host.empty()) snapshot.host = HostOf(log.name, name_in_path);
   if (!log.name.pod.empty()) snapshot.pod = log.name.pod;
   for (StreamEvent& event : reading.events) {
     // A preemption notice stays an event although it ended no process.
@@ -367,9 +402,11 @@ JobEvidence Build(std::vector<OneLog> logs) {
   GiveToWorkers(logs);
   Workers workers;
   std::vector<LogEvent> shared;
-  for (OneLog& log : logs) {
+  const std::vector<std::string> names = NamesInPaths(logs);
+  for (size_t i = 0; i < logs.size(); ++i) {
+    OneLog& log = logs[i];
     if (log.worker) {
-      AddLog(clock, log, workers);
+      AddLog(clock, log, names[i], workers);
     } else {
       AddLogOfNobody(clock, log.reading, shared, evidence.logs.of_nobody);
     }

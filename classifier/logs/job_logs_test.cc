@@ -156,6 +156,21 @@ TEST(JobLogsTest, WhoNeverSpokeHasNotStarted) {
   EXPECT_THAT(Diagnose({failed, failed, failed}).culprits, IsEmpty());
 }
 
+TEST(JobLogsTest, AWorkerIsCalledByWhatTellsItsFileFromOthers) {
+  const auto hosts = [](const std::vector<std::string>& paths) {
+    std::vector<std::pair<std::string, std::string>> logs;
+    for (const std::string& path : paths) logs.emplace_back(path, kHealth);
+    std::vector<std::string> found;
+    for (const Snapshot& snapshot : Read(logs).capture.snapshots) found.push_back(snapshot.host);
+    return found;
+  };
+  EXPECT_THAT(hosts({"job/rank-0.log", "job/rank-1.log"}), ElementsAre("rank-0", "rank-1"));
+  EXPECT_THAT(hosts({"/job/host-0/log", "/job/host-1/log"}), ElementsAre("host-0", "host-1"));
+  EXPECT_THAT(hosts({"run/0/stdout.log", "run/0/stderr.log", "run/1/stdout.log"}),
+              ElementsAre("0", "1"));
+  EXPECT_THAT(hosts({"log"}), ElementsAre("log"));
+}
+
 TEST(JobLogsTest, WhoTriesAgainAndAgainIsNamedIfTheOthersDoNot) {
   std::string tries = Health();
   for (int i = 0; i < 9; ++i)
