@@ -19,6 +19,7 @@ namespace rapideye::coordinator {
 namespace {
 
 constexpr char kIncidents[] = "/incidents/";
+constexpr char kNewest[] = "latest";
 constexpr char kHtmlType[] = "text/html; charset=utf-8";
 // Pages that wait for the fleet history at once, and their patience: then they come without it.
 constexpr int kMaxPagesFromFleet = 2;
@@ -256,10 +257,24 @@ http::Response Web::WithHistory(http::Response page, const std::string& id) {
   return page;
 }
 
+// Leads to the incident's own address, so that a link which somebody copies stays true.
+http::Response Web::Newest(const std::string& suffix) {
+  return FromDisk([suffix](const IncidentArchive& archive) {
+    const auto incidents = archive.List(1);
+    if (!incidents.ok()) return Failure(incidents.status());
+    if (incidents->empty()) return Text(404, "there are no incidents yet; see /incidents");
+    http::Response response = Text(302, "the newest incident has an address of its own");
+    response.headers.emplace_back("Location",
+                                  absl::StrCat(kIncidents, incidents->front().id, suffix));
+    return response;
+  });
+}
+
 http::Response Web::Incident(const std::string& name) {
   for (const Form& form : kForms) {
     if (!absl::EndsWith(name, form.suffix)) continue;
     std::string id = name.substr(0, name.size() - std::string_view(form.suffix).size());
+    if (id == kNewest) return Newest(form.suffix);
     if (!IsIncidentId(id)) break;
     const bool page = form.form == IncidentForm::kHtml;
     http::Response response = FromDisk([id, &form](const IncidentArchive& archive) {

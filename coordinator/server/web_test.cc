@@ -144,6 +144,18 @@ TEST_F(WebTest, IncidentThatIsNotThereOrNotWhole) {
   EXPECT_THAT(Get("/incidents").body, HasSubstr("damaged: digest.json is missing"));
 }
 
+TEST_F(WebTest, TheNewestIncidentHasAnAddressOfItsOwn) {
+  EXPECT_EQ(Get("/incidents/latest").status, 404);
+  Store("digest.json", kDigest);
+  const std::string incident = std::string("/incidents/") + kId;
+  for (const std::string suffix : {"", ".json", ".capture.jsonl.gz"}) {
+    const http::Response answer = Get("/incidents/latest" + suffix);
+    EXPECT_EQ(answer.status, 302);
+    EXPECT_THAT(answer.headers, Contains(Pair("Location", incident + suffix)));
+  }
+  EXPECT_EQ(Get("/incidents/latest.exe").status, 404);
+}
+
 TEST_F(WebTest, NothingElseIsServed) {
   std::ofstream(root_ + "/version") << "1\n";
   Store("digest.json", kDigest);
