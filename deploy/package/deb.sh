@@ -17,6 +17,10 @@ rm "$tree/libraries.tsv"
 cp -a "$here/debian/." "$tree/debian"
 mv "$tree/debian/source.format" "$tree/debian/source/format"
 chmod +x "$tree/debian/rules"
+# It may have been left out.
+if [ -e "$tree/libexec/rapideye/py-spy" ]; then
+  echo libexec/rapideye/py-spy usr/lib/rapideye/libexec/rapideye >>"$tree/debian/rapideye-agent.install"
+fi
 cat >"$tree/debian/changelog" <<TEXT
 rapideye ($version) stable; urgency=medium
 

@@ -5,7 +5,7 @@
 #   image.sh ROOT STAGE VERSION WORK OUT
 #
 # The root holds bash, Python and eu-stack, which hooks and stacks need, and no package manager's
-# caches. Files are dated by SOURCE_DATE_EPOCH. RAPIDEYE_PY_SPY may name a py-spy to take along.
+# caches. Files are dated by SOURCE_DATE_EPOCH.
 set -euo pipefail
 stage=$2
 version=$3
@@ -29,7 +29,7 @@ rm -rf "$rootfs"/var/cache/* "$rootfs"/var/log/* "$rootfs"/etc/machine-id "$root
 find "$rootfs/usr/lib" "$rootfs/usr/share" -name __pycache__ -prune -exec rm -rf {} +
 
 mkdir -p "$rootfs/usr/lib/rapideye" "$rootfs/var/lib/rapideye"
-cp -a "$stage/bin" "$stage/lib" "$rootfs/usr/lib/rapideye"
+cp -a "$stage/bin" "$stage/lib" "$stage/libexec" "$rootfs/usr/lib/rapideye"
 cp -a "$stage/share/rapideye" "$stage/share/doc" "$rootfs/usr/share"
 for program in rapideye rapideye-agent rapideye-coordinator; do
   ln -sf "../lib/rapideye/bin/$program" "$rootfs/usr/bin/$program"
@@ -37,7 +37,6 @@ for program in rapideye rapideye-agent rapideye-coordinator; do
   ln -sf "../../lib/rapideye/bin/$program" "$rootfs/usr/local/bin/$program"
 done
 ln -sfn ../../share/rapideye "$rootfs/usr/local/share/rapideye"
-if [ -n "${RAPIDEYE_PY_SPY:-}" ]; then install -m 755 "$RAPIDEYE_PY_SPY" "$rootfs/usr/bin/py-spy"; fi
 # Nothing needs root. The numbers are those of the examples.
 echo 'rapideye:x:8490:8490::/nonexistent:/usr/sbin/nologin' >>"$rootfs/etc/passwd"
 echo 'rapideye:x:8490:' >>"$rootfs/etc/group"

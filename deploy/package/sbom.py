@@ -4,7 +4,7 @@
 usage: sbom.py STAGE VERSION
 
 STAGE/libraries.tsv names the bundled libraries with the package and source of Debian that each
-comes from. The document's time is that of the commit (SOURCE_DATE_EPOCH), so that the same commit
+comes from; py-spy is PyPI's, of the version in py-spy.txt. The document's time is that of the commit (SOURCE_DATE_EPOCH), so that the same commit
 gives the same document.
 """
 
@@ -15,7 +15,9 @@ import os
 import re
 import sys
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 NAMESPACE = "https://spdx.org/spdxdocs/rapideye"
+PY_SPY = "libexec/rapideye/py-spy"
 
 
 def digest(path):
@@ -62,6 +64,14 @@ def document(stage, version, epoch, commit):
             packages.append(package(identifier, binary, binary_version, purl))
             relations.append(("SPDXRef-rapideye", "DEPENDS_ON", identifier))
         files.append((f"lib/{name}", identifier))
+    if os.path.exists(os.path.join(stage, PY_SPY)):
+        with open(os.path.join(HERE, "py-spy.txt"), encoding="utf-8") as pinned:
+            its_version = re.search(r"^py-spy==(\S+)", pinned.read(), re.MULTILINE).group(1)
+        tool = package("SPDXRef-py-spy", "py-spy", its_version, f"pkg:pypi/py-spy@{its_version}")
+        tool["licenseDeclared"] = "MIT"
+        packages.append(tool)
+        relations.append(("SPDXRef-rapideye", "DEPENDS_ON", "SPDXRef-py-spy"))
+        files.append((PY_SPY, "SPDXRef-py-spy"))
     files += [(f"bin/{name}", "SPDXRef-rapideye") for name in sorted(os.listdir(f"{stage}/bin"))]
     listed = []
     for number, (path, owner) in enumerate(files):

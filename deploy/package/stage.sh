@@ -3,9 +3,10 @@
 #
 #   stage.sh ROOT STAGE
 #
-# STAGE gets bin/ (programs), lib/ (their libraries), share/ (documents, units, examples, hooks,
-# man pages, completions) and libraries.tsv (file, Debian package, version), which is no part of a
-# package. Fails if anything needs a newer C or C++ library than the oldest target has.
+# STAGE gets bin/ (programs), lib/ (their libraries), libexec/ (py-spy), share/ (documents, units,
+# examples, hooks, man pages, completions) and libraries.tsv (file, Debian package, version), which
+# is no part of a package. Fails if anything needs a newer C or C++ library than the oldest target
+# has.
 set -euo pipefail
 root=$1
 stage=$2
@@ -52,8 +53,10 @@ cut -f2 "$stage/libraries.tsv" | sort -u | while read -r package; do
   cp -L "/usr/share/doc/$package/copyright" "$stage/share/doc/rapideye/licenses/$package"
 done
 
-/usr/bin/python3 "$here/symbols.py" --glibc="$newest_glibc" --glibcxx="$newest_glibcxx" \
-  "$stage"/bin/* "$stage"/lib/*
+"$here/py-spy.sh" "$stage"
+
+find "$stage"/bin "$stage"/lib "$stage"/libexec -type f -print0 |
+  xargs -0 /usr/bin/python3 "$here/symbols.py" --glibc="$newest_glibc" --glibcxx="$newest_glibcxx"
 
 # From --help, of the programs as they were staged: whether they start is seen here, too.
 mkdir -p "$stage/share/man/man1" "$stage/share/bash-completion/completions"

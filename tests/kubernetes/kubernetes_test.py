@@ -167,8 +167,10 @@ class KubernetesTest(unittest.TestCase):
     def test_the_remover_is_admitted_in_its_namespace(self):
         self.cluster.kubectl("--namespace=rapideye", "create", "secret", "generic", "rapideye-fleet-db",
                              "--from-literal=url=postgresql://rapideye_remover@db.example/fleet")
-        self.cluster.kubectl("--namespace=rapideye", "rollout", "status", "deployment/rapideye-remover",
-                             f"--timeout={PATIENCE}s", "--request-timeout=0")
+        done = self.cluster.ask("--namespace=rapideye", "rollout", "status", "deployment/rapideye-remover",
+                                f"--timeout={PATIENCE}s", "--request-timeout=0")
+        self.assertEqual(done.status, 0, done.out + done.errors + self.cluster.kubectl(
+            "--namespace=rapideye", "describe", "pods"))
 
     def test_after_a_cordon_the_pods_land_elsewhere(self):
         self.namespace("elsewhere")

@@ -31,9 +31,22 @@ from parts import Lacking, exit_status, run, until  # noqa: E402
 SUITE = "trixie"  # another release than that of the build
 SAMPLE = "tests/samples/bad-tc.jsonl"
 OPTIONS = {}
+# py-spy of the image on a program of the image.
+READS_A_PROGRAM = """
+python3 -c 'import time
+def waits_for_good(): time.sleep(600)
+waits_for_good()' &
+trap "kill $!" EXIT
+until /usr/lib/rapideye/libexec/rapideye/py-spy dump --pid $! 2>&1 | grep waits_for_good; do sleep 0.1; done
+"""
 
 
 def make_packages(root, out, **environment):
+    with tempfile.TemporaryDirectory() as folder:
+        attempt = subprocess.run([os.path.join(root, "deploy/package/py-spy.sh"), folder], check=False)
+    if attempt.returncode:
+        print("the index of Python packages is out of reach: the packages are made without py-spy")
+        environment["RAPIDEYE_PY_SPY"] = "none"
     run([os.path.join(root, "deploy/package.sh"), out], env={**os.environ, **environment})
 
 
@@ -72,6 +85,11 @@ class PackageTest(unittest.TestCase):
         self.assertEqual(len(found), 1, f"{pattern}: {os.listdir(self.out)}")
         return found[0]
 
+    def has_py_spy(self):
+        """Whether the packages were made where py-spy can be had."""
+        with open(self.one("sbom.spdx.json"), encoding="utf-8") as file:
+            return any(entry["name"] == "py-spy" for entry in json.load(file)["packages"])
+
     def in_bare_root(self, *command, **more):
         # Libraries that lie beside a program are found by way of /proc.
         mounted = os.path.join(self.bare, "proc")
@@ -96,6 +114,10 @@ class PackageTest(unittest.TestCase):
         self.assertLess(seconds, 30)
         for program in ("rapideye-agent", "rapideye-coordinator"):
             self.assertIn("--state-dir", self.in_bare_root(f"/opt/{name}/bin/{program}", "--help"))
+        if self.has_py_spy():
+            said = self.in_bare_root("sh", "-c", f"/opt/{name}/bin/rapideye doctor || true")
+            self.assertIn("eu-stack is not on the path", said)  # nor is py-spy, which came along
+            self.assertNotIn("py-spy is not on the path", said)
 
     def shell(self, script, **variables):
         """A block of a document in the bare root, as root types it there; no systemd runs to start a unit by."""
@@ -197,6 +219,8 @@ class PackageTest(unittest.TestCase):
                 self.assertIn("webhook", hooks)
                 for hook in hooks:  # with what they import of Python
                     run(["chroot", "--userspec=8490:8490", rootfs, f"/usr/local/share/rapideye/hooks/{hook}", "--help"])
+                if self.has_py_spy():
+                    run(["chroot", "--userspec=8490:8490", rootfs, "bash", "-c", READS_A_PROGRAM], timeout=120)
             finally:
                 run(["umount", f"{rootfs}/proc"])
             self.assertIn("BAD_TPU_CHIP", text)
@@ -213,6 +237,7 @@ class PackageTest(unittest.TestCase):
             top = glob.glob(os.path.join(folder, "*"))[0]
             inside = {f"./lib/{name}" for name in os.listdir(f"{top}/lib")}
             inside |= {f"./bin/{name}" for name in os.listdir(f"{top}/bin")}
+            inside |= {f"./libexec/rapideye/{name}" for name in os.listdir(f"{top}/libexec/rapideye")}
         self.assertEqual(listed, inside)
         self.assertGreater(len(bill["packages"]), 20)
 

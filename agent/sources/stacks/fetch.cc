@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -25,6 +24,7 @@
 #include "agent/sources/stacks/fetch_tool.h"
 #include "agent/sources/stacks/parse.h"
 #include "proto/common/file/small_file.h"
+#include "proto/common/process/find_program.h"
 
 namespace rapideye::agent {
 namespace {
@@ -268,9 +268,7 @@ class StackFetcher final : public Fetcher<StackReading> {
 
 std::unique_ptr<Fetcher<StackReading>> StacksSource::MakeFetcher(const HostOptions& options,
                                                                  HostFindings& found) {
-  const char* path = std::getenv("PATH");
-  auto fetcher = std::make_unique<StackFetcher>(
-      FindStackTools(options.proc_root, path == nullptr ? "/usr/bin:/bin" : path));
+  auto fetcher = std::make_unique<StackFetcher>(FindStackTools(options.proc_root, PathVariable()));
   found.process_held_up = [&taker = fetcher->taker()] { return taker.may_hold(); };
   return fetcher;
 }

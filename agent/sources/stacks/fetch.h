@@ -28,7 +28,7 @@ struct StackOptions {
   absl::Duration max_hold = kMaxHold;
 };
 
-// The options with the tools that the folders of `path` (in the form of PATH) hold.
+// Options with the tools of `path` (in the form of PATH), or of the packages.
 StackOptions FindStackTools(std::string proc_root, const std::string& path);
 
 // Takes Python's stacks of all threads of the process and of its children. py-spy reads them

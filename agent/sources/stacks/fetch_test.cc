@@ -162,12 +162,6 @@ TEST_F(StacksTest, AToolThatTalksWithoutEndIsCut) {
   EXPECT_THAT(run.output, SizeIs(100'000));
 }
 
-TEST_F(StacksTest, FindsToolsInAbsoluteFoldersOnly) {
-  const std::string tool = Script("tool", "");
-  EXPECT_EQ(FindTool("tool", absl::StrCat(".::/nowhere:", folder_)), tool);
-  EXPECT_EQ(FindTool("tool", "/nowhere:."), std::nullopt);
-}
-
 TEST_F(StacksTest, OfAProcessThatRunsOn) {
   const Echo process;
   const StackOptions options = FindStackTools("/proc", Path());

@@ -1,7 +1,5 @@
 #include "agent/sources/stacks/fetch_tool.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -93,15 +91,6 @@ std::string WhyNoOutput(const std::string& name, const ToolRun& run, absl::Durat
   if (!run.output.empty() && run.exit_code.value_or(0) <= 1) return "";
   return absl::StrCat(name, ": ", run.error.empty() ? "no output" : run.error, " (",
                       WhoMayLook(proc_root), ")");
-}
-
-std::optional<std::string> FindTool(const std::string& name, const std::string& path) {
-  for (const absl::string_view folder : absl::StrSplit(path, ':', absl::SkipEmpty())) {
-    std::string file = absl::StrCat(folder, "/", name);
-    // A relative folder would depend on the agent's working directory.
-    if (folder.front() == '/' && access(file.c_str(), X_OK) == 0) return file;
-  }
-  return std::nullopt;
 }
 
 }  // namespace rapideye::agent

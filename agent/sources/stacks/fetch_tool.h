@@ -32,9 +32,6 @@ ToolRun RunTool(const std::vector<std::string>& command, absl::Duration deadline
 std::string WhyNoOutput(const std::string& name, const ToolRun& run, absl::Duration deadline,
                         const std::string& proc_root);
 
-// The path of the program `name` in the folders of `path` (in the form of PATH).
-std::optional<std::string> FindTool(const std::string& name, const std::string& path);
-
 }  // namespace rapideye::agent
 
 #endif  // RAPIDEYE_AGENT_SOURCES_STACKS_FETCH_TOOL_H_

@@ -21,6 +21,7 @@
 #include "coordinator/cli/table.h"
 #include "digest/report_json.h"
 #include "proto/common/flags/command_line.h"
+#include "proto/common/process/find_program.h"
 #include "proto/common/process/run_process.h"
 #include "proto/transport/tls_files.h"
 
@@ -43,16 +44,7 @@ constexpr char kAgent[] = "rapideye-agent";
 constexpr char kPeerPort[] = "8471";
 
 std::string FindAgent() {
-  std::error_code error;
-  const fs::path own = fs::read_symlink("/proc/self/exe", error);
-  const std::string beside = (own.parent_path() / kAgent).string();
-  if (access(beside.c_str(), X_OK) == 0) return beside;
-  const char* path = std::getenv("PATH");
-  for (const absl::string_view folder : absl::StrSplit(path != nullptr ? path : "", ':')) {
-    std::string candidate = absl::StrCat(folder, "/", kAgent);
-    if (access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return "";
+  return FindOnPath(kAgent, absl::StrCat(OwnFolder(), ":", PathVariable())).value_or("");
 }
 
 // Runs the agent once on this host, with the environment that it would have.

@@ -25,6 +25,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "proto/common/file/network_file_system.h"
+#include "proto/common/process/find_program.h"
 
 namespace rapideye::cli {
 namespace {
@@ -51,14 +52,9 @@ bool HasCapability(int capability) {
 }
 
 std::vector<std::string> FindTools() {
-  const char* path = std::getenv("PATH");
   std::vector<std::string> found;
   for (const char* tool : {"eu-stack", "py-spy"}) {
-    for (const absl::string_view folder : absl::StrSplit(path != nullptr ? path : "", ':')) {
-      if (access(absl::StrCat(folder, "/", tool).c_str(), X_OK) != 0) continue;
-      found.emplace_back(tool);
-      break;
-    }
+    if (FindTool(tool, PathVariable()).has_value()) found.emplace_back(tool);
   }
   return found;
 }
