@@ -1,6 +1,7 @@
 #include "coordinator/server/web.h"
 
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -93,13 +94,23 @@ std::string StateHtml(const IncidentArchive& archive, const std::string& id) {
   return html.empty() ? html : absl::StrCat("<h2>What has become of it</h2>\n", html);
 }
 
+// The page of an incident with links to the coordinator's other pages, which its file on disk
+// cannot have. Unchanged if it has no links at all.
+std::string WithWayBack(std::string page) {
+  constexpr std::string_view kLinks = "<nav aria-label=\"Documents of the incident\">\n";
+  const size_t at = page.find(kLinks);
+  if (at == std::string::npos) return page;
+  page.insert(at + kLinks.size(), "<a href=\"/\">Job</a>\n<a href=\"/incidents\">Incidents</a>\n");
+  return page;
+}
+
 // The page of an incident, with the decisions since it was written.
 http::Response WithDecisions(http::Response page, const IncidentArchive& archive,
                              const std::string& id) {
   const absl::StatusOr<std::string> record = archive.Read(id, IncidentForm::kHooks);
   const std::string decisions = record.ok() ? DecisionsHtml(*record) : "";
   page.body = WithLastSection(
-      std::move(page.body),
+      WithWayBack(std::move(page.body)),
       absl::StrCat(StateHtml(archive, id), "<h2>What was decided about the machines</h2>\n",
                    decisions.empty() ? "<p>Nothing is decided yet.</p>\n" : decisions));
   return page;

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "coordinator/core/limits.h"
+#include "digest/render_html.h"
 #include "proto/common/clock/clock.h"
 
 namespace rapideye::coordinator {
@@ -142,6 +143,19 @@ TEST_F(WebTest, IncidentThatIsNotThereOrNotWhole) {
   Store("digest.txt", "the text");
   EXPECT_EQ(Get(std::string("/incidents/") + kId + ".json").status, 500);
   EXPECT_THAT(Get("/incidents").body, HasSubstr("damaged: digest.json is missing"));
+}
+
+// The page is that of a real digest: a link must not be lost when its markup changes.
+TEST_F(WebTest, ThePageOfAnIncidentLeadsBack) {
+  digest::Report report;
+  report.incident_id = kId;
+  report.files.text = "digest.txt";
+  report.files.html = "digest.html";
+  const std::string page = digest::RenderHtml(report);
+  EXPECT_THAT(page, Not(HasSubstr("href=\"/incidents\"")));
+  Store("digest.html", page);
+  EXPECT_THAT(Get(std::string("/incidents/") + kId).body,
+              AllOf(HasSubstr("<a href=\"/\">Job</a>"), HasSubstr("<a href=\"/incidents\">")));
 }
 
 TEST_F(WebTest, TheNewestIncidentHasAnAddressOfItsOwn) {
