@@ -237,7 +237,7 @@ void AgentCore::Handle(const MessageReceived& received, Instant now, Effects& ef
 
 void AgentCore::Handle(const wire::Collect& collect, absl::Duration now) {
   requests_.Collect(collect, last_poll_, now);
-  host_.Of<StacksState>().Collected(collect.incident, now);
+  if (settings_.watches_host) host_.Of<StacksState>().Collected(collect.incident, now);
   if (!collect.incident.has_value()) return;
   alarms_.Collected();
   incident_.Collected(*collect.incident, Process());

@@ -76,7 +76,33 @@ TEST(CliTest, HelpAndVersion) {
   EXPECT_THAT(version.out, Not(IsEmpty()));
 }
 
+TEST(CliTest, HelpAndVersionAreWordsToo) {
+  EXPECT_EQ(Rapideye({"help"}).out, Rapideye({"--help"}).out);
+  EXPECT_EQ(Rapideye({"help", "fleet", "history"}).out,
+            Rapideye({"fleet", "history", "--help"}).out);
+  EXPECT_THAT(Rapideye({"help", "fleet", "history"}).out, HasSubstr("--fleet-db"));
+  EXPECT_EQ(Rapideye({"version"}).out, Rapideye({"--version"}).out);
+  const Result wrong = Rapideye({"help", "statsu"});
+  EXPECT_EQ(wrong.exit_status, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("did you mean 'status'?"));
+}
+
 constexpr char kNobody[] = "--coordinator=127.0.0.1:1";  // nothing listens there
+
+TEST(CliTest, ACaptureIsNotPrintedOnATerminal) {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+  ASSERT_GE(terminal, 0);
+  ASSERT_EQ(grantpt(terminal) + unlockpt(terminal), 0);
+  const int screen = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+  ASSERT_GE(screen, 0);
+  const std::vector<std::string> show = {"show", "latest", kNobody, "--format=capture"};
+  const Result refused = Rapideye(show, screen);
+  EXPECT_EQ(refused.exit_status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("> ID.jsonl.gz"));
+  EXPECT_EQ(Rapideye(show).exit_status, 1);  // it asks, and nobody answers
+  close(screen);
+  close(terminal);
+}
 
 TEST(CliTest, EveryCommandShowsItsFlagsWithDefaultAndVariable) {
   for (const char* command :

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -95,7 +96,26 @@ std::optional<std::string> UnknownCommand(CLI::App& app, int argc, char** argv) 
   return std::nullopt;
 }
 
-int Run(int argc, char** argv) {
+// `rapideye help` and `rapideye help COMMAND…` are --help, `rapideye version` is --version: the
+// words that other tools take.
+std::vector<char*> AsFlags(int argc, char** argv) {
+  static char help[] = "--help";
+  static char version[] = "--version";
+  std::vector<char*> words(argv, argv + argc);
+  const std::string_view first = argc > 1 ? argv[1] : "";
+  if (first == "help") {
+    words.erase(words.begin() + 1);
+    words.push_back(help);
+  } else if (first == "version" && argc == 2) {
+    words[1] = version;
+  }
+  return words;
+}
+
+int Run(int given_count, char** given) {
+  std::vector<char*> words = AsFlags(given_count, given);
+  const int argc = static_cast<int>(words.size());
+  char** argv = words.data();
   CLI::App app("rapideye finds out why a multi-slice TPU training job hangs.", "rapideye");
   app.require_subcommand(1);
   const Commands commands = AllCommands(app);

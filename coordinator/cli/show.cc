@@ -1,5 +1,7 @@
 #include "coordinator/cli/show.h"
 
+#include <unistd.h>
+
 #include <utility>
 #include <vector>
 
@@ -82,6 +84,11 @@ void ShowCommand::TellState(CoordinatorClient& client, const std::string& id) {
 }
 
 int ShowCommand::Run() {
+  if (format_ == "capture" && isatty(STDOUT_FILENO) != 0) {
+    return Fail(absl::InvalidArgumentError(
+        "--format=capture: is compressed, and not for a terminal; send it to a file: "
+        "rapideye show ID --format=capture > ID.jsonl.gz"));
+  }
   absl::StatusOr<CoordinatorClient> client = CoordinatorClient::Make(coordinator_);
   if (!client.ok()) return Fail(client.status());
   const absl::StatusOr<std::string> id = IncidentNamed(*client, id_);

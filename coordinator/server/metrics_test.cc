@@ -96,6 +96,54 @@ TEST(CoordinatorMetricsTest, StatesWhatItRead) {
   EXPECT_THAT(page, HasSubstr("\nprocess_resident_memory_bytes "));
 }
 
+// Histograms of as many digests differ by their sums.
+TEST(CoordinatorMetricsTest, EveryHistogramHasTimesOfItsOwn) {
+  Telemetry telemetry;
+  telemetry.CountVerdict(Cause::kBadTpuChip, absl::Milliseconds(3));
+  telemetry.CountWrite(absl::Milliseconds(40));
+  telemetry.CountDigest({.detection = absl::Seconds(12),
+                         .collection = absl::Seconds(2),
+                         .digest = absl::Milliseconds(30)});
+  const std::string page = RenderMetrics(SomeReadings(), telemetry);
+  for (const char* line : {"classification_seconds_sum 0.003", "incident_write_seconds_sum 0.04",
+                           "detection_seconds_sum 12", "collection_seconds_bucket{le=\"1\"} 0",
+                           "collection_seconds_sum 2", "digest_seconds_sum 0.03"}) {
+    EXPECT_THAT(page, HasSubstr(std::string("\nrapideye_coordinator_") + line + "\n"));
+  }
+}
+
+TEST(CoordinatorMetricsTest, EveryGaugeReadsAValueOfItsOwn) {
+  auto status = std::make_shared<JobStatus>();
+  status->running = 11;
+  status->pause = PauseStatus{};
+  status->waiting = JobStatus::Waiting{absl::Seconds(12), absl::Seconds(13), "why"};
+  status->longest_launch = absl::Seconds(14);
+  status->longest_pause = absl::Seconds(15);
+  Readings readings = SomeReadings();
+  readings.status = status;
+  readings.disk.pending_incidents = 16;
+  readings.disk.pending_bytes = 17;
+  readings.disk.kept_incidents = 18;
+  readings.disk.kept_bytes = 19;
+  readings.connections_refused = 20;
+  readings.queued_events = 21;
+  readings.queued_bytes = 22;
+  readings.removal.history_works = false;
+  readings.removal.breaker_open = std::nullopt;
+  const std::string page = RenderMetrics(readings, Telemetry());
+  for (const char* line :
+       {"workers_running 11", "watch_paused 1", "still_seconds 12", "threshold_seconds 13",
+        "longest_launch_seconds 14", "longest_pause_seconds 15", "incidents_pending 16",
+        "incidents_pending_bytes 17", "incidents_kept 18", "incidents_kept_bytes 19",
+        "connections_refused_total 20", "events_queued 21", "events_queued_bytes 22",
+        "fleet_history_works 0", "removal_breaker{state=\"unknown\"} 1",
+        "removal_breaker{state=\"open\"} 0"}) {
+    EXPECT_THAT(page, HasSubstr(std::string("\nrapideye_coordinator_") + line + "\n"));
+  }
+  EXPECT_THAT(RenderMetrics(SomeReadings(), Telemetry()),
+              HasSubstr("\nrapideye_coordinator_watch_paused 0\n"));
+}
+
 TEST(CoordinatorMetricsTest, WhatTheCoreDoesNotAnswerIsLeftOutNotZero) {
   Readings readings = SomeReadings();
   readings.status = nullptr;

@@ -1,6 +1,7 @@
 #include "coordinator/server/web.h"
 
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -19,6 +20,7 @@ namespace rapideye::coordinator {
 namespace {
 
 constexpr char kIncidents[] = "/incidents/";
+constexpr char kNewest[] = "latest";
 constexpr char kHtmlType[] = "text/html; charset=utf-8";
 // Pages that wait for the fleet history at once, and their patience: then they come without it.
 constexpr int kMaxPagesFromFleet = 2;
@@ -92,13 +94,23 @@ std::string StateHtml(const IncidentArchive& archive, const std::string& id) {
   return html.empty() ? html : absl::StrCat("<h2>What has become of it</h2>\n", html);
 }
 
+// The page of an incident with links to the coordinator's other pages, which its file on disk
+// cannot have. Unchanged if it has no links at all.
+std::string WithWayBack(std::string page) {
+  constexpr std::string_view kLinks = "<nav aria-label=\"Documents of the incident\">\n";
+  const size_t at = page.find(kLinks);
+  if (at == std::string::npos) return page;
+  page.insert(at + kLinks.size(), "<a href=\"/\">Job</a>\n<a href=\"/incidents\">Incidents</a>\n");
+  return page;
+}
+
 // The page of an incident, with the decisions since it was written.
 http::Response WithDecisions(http::Response page, const IncidentArchive& archive,
                              const std::string& id) {
   const absl::StatusOr<std::string> record = archive.Read(id, IncidentForm::kHooks);
   const std::string decisions = record.ok() ? DecisionsHtml(*record) : "";
   page.body = WithLastSection(
-      std::move(page.body),
+      WithWayBack(std::move(page.body)),
       absl::StrCat(StateHtml(archive, id), "<h2>What was decided about the machines</h2>\n",
                    decisions.empty() ? "<p>Nothing is decided yet.</p>\n" : decisions));
   return page;
@@ -256,10 +268,24 @@ http::Response Web::WithHistory(http::Response page, const std::string& id) {
   return page;
 }
 
+// Leads to the incident's own address, so that a link which somebody copies stays true.
+http::Response Web::Newest(const std::string& suffix) {
+  return FromDisk([suffix](const IncidentArchive& archive) {
+    const auto incidents = archive.List(1);
+    if (!incidents.ok()) return Failure(incidents.status());
+    if (incidents->empty()) return Text(404, "there are no incidents yet; see /incidents");
+    http::Response response = Text(302, "the newest incident has an address of its own");
+    response.headers.emplace_back("Location",
+                                  absl::StrCat(kIncidents, incidents->front().id, suffix));
+    return response;
+  });
+}
+
 http::Response Web::Incident(const std::string& name) {
   for (const Form& form : kForms) {
     if (!absl::EndsWith(name, form.suffix)) continue;
     std::string id = name.substr(0, name.size() - std::string_view(form.suffix).size());
+    if (id == kNewest) return Newest(form.suffix);
     if (!IsIncidentId(id)) break;
     const bool page = form.form == IncidentForm::kHtml;
     http::Response response = FromDisk([id, &form](const IncidentArchive& archive) {

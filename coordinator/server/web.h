@@ -56,6 +56,8 @@ class Web {
   std::optional<std::string> FromFleet(std::function<std::string(const FleetSource&)> work);
   http::Response Fleet();
   http::Response Health(bool readiness);
+  // Redirects to the newest incident, in the form of this suffix.
+  http::Response Newest(const std::string& suffix);
   // The page of an incident, with the history of its machines.
   http::Response WithHistory(http::Response page, const std::string& id);
   http::Response Incident(const std::string& name);

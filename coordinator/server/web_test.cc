@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "coordinator/core/limits.h"
+#include "digest/render_html.h"
 #include "proto/common/clock/clock.h"
 
 namespace rapideye::coordinator {
@@ -142,6 +143,31 @@ TEST_F(WebTest, IncidentThatIsNotThereOrNotWhole) {
   Store("digest.txt", "the text");
   EXPECT_EQ(Get(std::string("/incidents/") + kId + ".json").status, 500);
   EXPECT_THAT(Get("/incidents").body, HasSubstr("damaged: digest.json is missing"));
+}
+
+// The page is that of a real digest: a link must not be lost when its markup changes.
+TEST_F(WebTest, ThePageOfAnIncidentLeadsBack) {
+  digest::Report report;
+  report.incident_id = kId;
+  report.files.text = "digest.txt";
+  report.files.html = "digest.html";
+  const std::string page = digest::RenderHtml(report);
+  EXPECT_THAT(page, Not(HasSubstr("href=\"/incidents\"")));
+  Store("digest.html", page);
+  EXPECT_THAT(Get(std::string("/incidents/") + kId).body,
+              AllOf(HasSubstr("<a href=\"/\">Job</a>"), HasSubstr("<a href=\"/incidents\">")));
+}
+
+TEST_F(WebTest, TheNewestIncidentHasAnAddressOfItsOwn) {
+  EXPECT_EQ(Get("/incidents/latest").status, 404);
+  Store("digest.json", kDigest);
+  const std::string incident = std::string("/incidents/") + kId;
+  for (const std::string suffix : {"", ".json", ".capture.jsonl.gz"}) {
+    const http::Response answer = Get("/incidents/latest" + suffix);
+    EXPECT_EQ(answer.status, 302);
+    EXPECT_THAT(answer.headers, Contains(Pair("Location", incident + suffix)));
+  }
+  EXPECT_EQ(Get("/incidents/latest.exe").status, 404);
 }
 
 TEST_F(WebTest, NothingElseIsServed) {

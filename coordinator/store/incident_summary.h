@@ -24,7 +24,7 @@ struct IncidentSummary {
   std::string detail;                // "" for none
   std::optional<double> confidence;  // absent: the cause states none
   std::string headline;
-  int64_t revision = 1;               // more: a later look has changed the verdict
+  int64_t revision = 1;               // more: a later look has replaced the digest
   std::vector<std::string> culprits;  // hosts, each once, at most kMaxListedCulprits
   size_t culprit_hosts = 0;           // number of all culprit hosts, also those not listed
   // The problem with the incident's files; "" for a complete incident. Fields that

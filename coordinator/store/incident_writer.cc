@@ -68,6 +68,27 @@ Verdict Essence(const Verdict& verdict, std::string why) {
 
 }  // namespace
 
+EvidenceExtent EvidenceExtent::Of(const Capture& capture) {
+  EvidenceExtent extent;
+  extent.workers = capture.snapshots.size();
+  for (const Snapshot& snapshot : capture.snapshots) {
+    extent.cores += snapshot.cores.size();
+    for (const Core& core : snapshot.cores) {
+      extent.named_positions +=
+          std::count_if(core.sequencers.begin(), core.sequencers.end(),
+                        [](const Sequencer& one) { return one.hlo.has_value(); });
+    }
+    if (!snapshot.stacks.empty()) ++extent.with_stacks;
+  }
+  return extent;
+}
+
+// A runtime that has aborted meanwhile, or an agent that has gone, took evidence with it.
+bool EvidenceExtent::AddsStacksTo(const EvidenceExtent& before) const {
+  return with_stacks > before.with_stacks && workers >= before.workers && cores >= before.cores &&
+         named_positions >= before.named_positions;
+}
+
 IncidentWriter::IncidentWriter(IncidentKeeper& keeper, Settings settings)
     : keeper_(keeper), settings_(std::move(settings)) {}
 
@@ -107,9 +128,15 @@ bool IncidentWriter::Repeats(const Begun& begun) const {
   });
 }
 
+bool IncidentWriter::HasLateStacks(const Begun& begun) const {
+  return begun.conclude->incident_id == last_incident_ && last_verdict_.cause == Cause::kUnknown &&
+         EvidenceExtent::Of(begun.conclude->capture).AddsStacksTo(last_evidence_);
+}
+
 // Further looks follow a digest that says UNKNOWN, or the digest of an alarm while the job went on.
 bool IncidentWriter::SaysNothingNew(const Begun& begun) {
   const bool unknown = begun.verdict.cause == Cause::kUnknown && begun.conclude->again;
+  if (unknown && HasLateStacks(begun)) return false;
   const bool repeats = Repeats(begun);
   if (begun.verdict.cause != Cause::kNoHang && !unknown && !repeats) return false;
   IncidentConcluded event{
@@ -279,6 +306,7 @@ void IncidentWriter::Finish(Begun begun) {
   last_incident_ = id;
   last_revision_ = begun.revision;
   last_verdict_ = begun.verdict;
+  last_evidence_ = EvidenceExtent::Of(conclude.capture);
   const auto first_try =
       keeper_.Keep({.id = id, .files = std::move(files), .revision = begun.revision});
   const absl::Duration patience = settings_.disk_patience;

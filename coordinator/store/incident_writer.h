@@ -39,6 +39,18 @@ struct WrittenDigest {
   DigestTimes times;
 };
 
+// The extent of a capture's evidence, to compare two looks at the same standstill.
+struct EvidenceExtent {
+  size_t workers = 0;          // that sent a snapshot
+  size_t cores = 0;            // whose state they know
+  size_t named_positions = 0;  // of which the HLO instruction is known
+  size_t with_stacks = 0;      // workers
+
+  static EvidenceExtent Of(const Capture& capture);
+  // True if stacks have come that `before` lacked, and nothing else is lost.
+  bool AddsStacksTo(const EvidenceExtent& before) const;
+};
+
 // Thread-safe. Its thread classifies, renders and logs; the keeper's writes, so
 // that a disk which hangs cannot silence the digest.
 class IncidentWriter {
@@ -110,6 +122,8 @@ class IncidentWriter {
   int64_t RevisionOf(const std::string& incident_id) const;
   // True if a digest with a cause is out, and this look names the same, or one of its culprits.
   bool Repeats(const Begun& begun) const;
+  // True if UNKNOWN is out, and this look, which says the same, has stacks that came too late then.
+  bool HasLateStacks(const Begun& begun) const;
   // True if the verdict needs no digest; then reports that to the core, with the time for which the
   // verdict holds.
   bool SaysNothingNew(const Begun& begun);
@@ -130,6 +144,7 @@ class IncidentWriter {
   std::string last_incident_;  // the last incident that got a digest
   int64_t last_revision_ = 1;
   Verdict last_verdict_;
+  EvidenceExtent last_evidence_;
   Worker worker_;  // last member: its jobs use the others
 };
 

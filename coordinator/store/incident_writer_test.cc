@@ -274,6 +274,60 @@ TEST_F(FurtherLooksTest, AVerdictThatIsStillUnknownChangesNothing) {
   EXPECT_EQ(found_.size(), 1u);
 }
 
+// A look that says UNKNOWN again, with stacks of these workers.
+Conclude LookWithStacks(bool again, int workers) {
+  Conclude look = Look(again, false);
+  for (int i = 0; i < workers; ++i) {
+    look.capture.snapshots[i].stacks = {{.thread = "worker", .frames = {"poll (libc.so)"}}};
+  }
+  return look;
+}
+
+TEST_F(FurtherLooksTest, StacksThatCameTooLateReviseADigestThatStaysUnknown) {
+  Start();
+  EXPECT_TRUE(Process(LookWithStacks(false, 1)).unknown);
+  const IncidentConcluded second = Process(LookWithStacks(true, 3));
+  EXPECT_TRUE(second.hang);
+  EXPECT_TRUE(second.unknown);
+  EXPECT_EQ(second.revision, 2);
+  ASSERT_EQ(digests_.size(), 2u);
+  EXPECT_THAT(digests_[1], HasSubstr("Revision: 2"));
+  // As many as in the digest that is out, by now.
+  EXPECT_EQ(Process(LookWithStacks(true, 3)).revision, 2);
+  EXPECT_EQ(digests_.size(), 2u);
+}
+
+TEST_F(FurtherLooksTest, ALookThatHasLostEvidenceRevisesNothing) {
+  Start();
+  Process(Look(false, false));
+  Conclude gone = LookWithStacks(true, 3);
+  gone.capture.snapshots.pop_back();
+  EXPECT_EQ(Process(std::move(gone)).revision, 1);
+  Conclude aborted = LookWithStacks(true, 3);
+  std::vector<Core>& cores = aborted.capture.snapshots[0].cores;
+  // As many instructions are known as before.
+  std::vector<Sequencer>& kept = cores[0].sequencers;
+  kept.insert(kept.end(), cores.back().sequencers.begin(), cores.back().sequencers.end());
+  cores.pop_back();
+  EXPECT_EQ(Process(std::move(aborted)).revision, 1);
+  Conclude nameless = LookWithStacks(true, 3);
+  for (Core& core : nameless.capture.snapshots[0].cores) {
+    for (Sequencer& sequencer : core.sequencers) sequencer.hlo.reset();
+  }
+  EXPECT_EQ(Process(std::move(nameless)).revision, 1);
+  EXPECT_EQ(digests_.size(), 1u);
+  EXPECT_EQ(Process(LookWithStacks(true, 3)).revision, 2);
+}
+
+// This process has not seen the evidence of the digest on disk, which may be more.
+TEST_F(FurtherLooksTest, AnotherCoordinatorRevisesNoUnknownDigest) {
+  Start();
+  Process(Look(false, false));
+  Start();
+  EXPECT_EQ(Process(LookWithStacks(true, 3)).revision, 4);
+  EXPECT_EQ(digests_.size(), 1u);
+}
+
 TEST_F(FurtherLooksTest, AVerdictThatHasChangedTakesThePlaceOfTheFirst) {
   Start();
   Process(Look(false, false));

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""Completions for bash, made from --help of the programs.
+"""Completions for bash and zsh, made from --help of the programs.
 
 usage: completions.py BIN FLAGS
 
-BIN holds the programs; FLAGS is the folder of flags.py, which reads --help.
+BIN holds the programs; FLAGS is the folder of flags.py, which reads --help. Both shells source the
+same text, zsh after compinit.
 """
 
 import os
@@ -12,7 +13,7 @@ import sys
 PROGRAMS = ("rapideye", "rapideye-agent", "rapideye-coordinator")
 
 BEGINNING = """\
-# Completions for bash of rapideye, rapideye-agent and rapideye-coordinator. Made from --help.
+# Completions for bash and zsh of rapideye, rapideye-agent and rapideye-coordinator. Made from --help.
 _rapideye() {
   local current=${COMP_WORDS[COMP_CWORD]} path=${COMP_WORDS[0]##*/} word i
   COMPREPLY=()
@@ -34,6 +35,30 @@ _rapideye() {
   if [[ ${#COMPREPLY[@]} -eq 0 ]]; then compopt -o default; fi
 }
 
+# The same in zsh, whose arrays begin at 1.
+_rapideye_zsh() {
+  local called=${words[1]##*/} word i
+  local -a equals plain all
+  for ((i = 2; i < CURRENT; ++i)); do
+    word=${words[i]}
+    [[ $word == -* ]] && continue
+    case " $(_rapideye_words "$called") " in
+      *" $word "*) called+=" $word" ;;
+    esac
+  done
+  if compset -P '*='; then
+    _files
+    return
+  fi
+  all=($(_rapideye_words "$called"))
+  for word in "${all[@]}"; do
+    if [[ $word == *= ]]; then equals+=("$word"); else plain+=("$word"); fi
+  done
+  compadd -S '' -- "${equals[@]}"
+  compadd -- "${plain[@]}"
+  ((compstate[nmatches])) || _files
+}
+
 _rapideye_words() {
   case "$1" in
 """
@@ -42,7 +67,11 @@ END = """\
   esac
 }
 
-complete -F _rapideye rapideye rapideye-agent rapideye-coordinator
+if [[ -n ${ZSH_VERSION-} ]]; then
+  compdef _rapideye_zsh rapideye rapideye-agent rapideye-coordinator
+else
+  complete -F _rapideye rapideye rapideye-agent rapideye-coordinator
+fi
 """
 
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "agent/sources/limits.h"
 #include "agent/sources/stacks/limits.h"
 
@@ -79,7 +80,12 @@ void StacksState::ProcessReplaced(std::optional<absl::Duration>) { Forget(); }
 void StacksState::AddTo(Snapshot& snapshot, Instant now) const {
   if (progressed_ && now.monotonic >= asked_at_ + kStackHold) return;
   snapshot.stacks = stacks_;
-  if (!missing_.empty()) snapshot.stacks_missing = missing_;
+  std::vector<std::string> missing;
+  if (!missing_.empty()) missing.push_back(missing_);
+  if (coming_ || wanted_ != StackLook::kNone) {
+    missing.push_back("stacks were still being taken when the snapshot was sent");
+  }
+  if (!missing.empty()) snapshot.stacks_missing = absl::StrJoin(missing, "; ");
 }
 
 }  // namespace rapideye::agent

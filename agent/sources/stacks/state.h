@@ -43,6 +43,7 @@ class StacksState final : public StateOf<StackReading> {
   void JobProgressed() override;
   // Makes it worthless.
   void ProcessReplaced(std::optional<absl::Duration> before_until) override;
+  // Stacks that are asked for and not there yet are stated as missing.
   void AddTo(Snapshot& snapshot, Instant now) const override;
 
  private:

@@ -8,8 +8,10 @@
 namespace rapideye::agent {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 class StacksStateTest : public testing::Test {
  protected:
@@ -113,6 +115,27 @@ TEST_F(StacksStateTest, OnlyALaterLookWaitsAndNotForLong) {
   EXPECT_TRUE(state_.WorthWaiting(now_));
   state_.Observe(reading_, {}, now_, notices_);
   EXPECT_FALSE(state_.WorthWaiting(now_));
+}
+
+// A digest must be able to tell stacks that came too late from those of a host that has none.
+TEST_F(StacksStateTest, UntilTheyAreThereTheyAreStatedAsMissing) {
+  const auto missing = [&] {
+    Snapshot snapshot;
+    state_.AddTo(snapshot, {});
+    return snapshot.stacks_missing.value_or("");
+  };
+  EXPECT_EQ(missing(), "");
+  state_.Collected("a", now_);
+  EXPECT_THAT(missing(), HasSubstr("still being taken"));
+  EXPECT_EQ(Ask(), StackLook::kStopping);
+  EXPECT_THAT(missing(), HasSubstr("still being taken"));
+  StackReading part = reading_;
+  part.complete = false;
+  state_.Observe(part, {}, now_, notices_);
+  EXPECT_THAT(missing(), StartsWith("no eu-stack; "));
+  EXPECT_THAT(missing(), HasSubstr("still being taken"));
+  state_.Observe(reading_, {}, now_, notices_);
+  EXPECT_EQ(missing(), "no eu-stack");
 }
 
 TEST_F(StacksStateTest, OfAJobThatAdvancesTheyHoldForTheirCollection) {

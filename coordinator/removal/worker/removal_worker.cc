@@ -517,10 +517,17 @@ absl::StatusOr<bool> RemovalWorker::State::AddEndOf(const std::string& id, bool&
   return all;
 }
 
-// Hooks hear no later digest of an acknowledged incident, but always its begin and its end.
+// Hooks hear no later digest of an acknowledged incident, nor one that only adds evidence to
+// UNKNOWN, but always an incident's begin and its end.
 std::optional<std::string> RemovalWorker::State::NeedNotRun(const Task& task) const {
   const IncidentEvent incident = EventOf(task.incident);
   if (incident.revision > 1 && !incident.end) {
+    const auto digest = archive.Read(incident.id, IncidentForm::kJson);
+    const auto summary = digest.ok() ? SummariseDigest(*digest) : digest.status();
+    // No digest that names a cause is ever replaced by UNKNOWN.
+    if (summary.ok() && summary->cause == CauseName(Cause::kUnknown)) {
+      return "not run: cause and culprits are as before";
+    }
     if (const auto known = archive.AcknowledgementOf(incident.id)) {
       return absl::StrCat("not run: the incident was acknowledged by ", known->by);
     }

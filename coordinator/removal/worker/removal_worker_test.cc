@@ -100,9 +100,10 @@ class RemovalWorkerTest : public ::testing::Test {
     fs::create_directories(fs::path(FileOf(number, "x")).parent_path());
     std::ofstream(FileOf(number, "digest.json")) << kDigest;
   }
-  void WriteRevision(int number, int64_t revision) {
+  void WriteRevision(int number, int64_t revision, const std::string& cause = "BAD_TPU_CHIP") {
     nlohmann::json digest = nlohmann::json::parse(kDigest);
     digest["revision"] = revision;
+    digest["cause"] = cause;
     std::ofstream(FileOf(number, "digest.json")) << digest;
   }
   void EndOnDisk(int number) {
@@ -276,6 +277,25 @@ TEST_F(RemovalWorkerTest, ALaterDigestOfAnIncidentRunsTheHooksAgain) {
   // The hooks run only once.
   Open(RemovalMode::kDryRun).reset();
   EXPECT_THAT(hooks_->calls(), SizeIs(2));
+}
+
+// Evidence that came too late for the first digest tells hooks nothing to act on.
+TEST_F(RemovalWorkerTest, ALaterDigestThatIsStillUnknownRunsNoHook) {
+  auto worker = Open(RemovalMode::kDryRun);
+  worker->Expect(testing::Incident(IdOf(1), absl::Now(), {}));
+  Write(1);
+  WriteRevision(1, 1, "UNKNOWN");
+  worker->Arrived()(IdOf(1));
+  hooks_->Await(1);
+  const std::string key = IncidentKey(IdOf(1), 2);
+  worker->Expect(testing::Incident(key, absl::Now(), {}));
+  WriteRevision(1, 2, "UNKNOWN");
+  worker->Arrived()(key);
+  EndOnDisk(1);
+  worker->Ended()(IdOf(1));
+  EXPECT_EQ(hooks_->Await(2)[1].finding.incident, EndKey(key));
+  worker.reset();
+  EXPECT_EQ(RecordOf(1)["hooks"][1]["outcome"], "not run: cause and culprits are as before");
 }
 
 TEST_F(RemovalWorkerTest, ALaterDigestThatWasOnDiskWhenItsCoordinatorDiedIsTakenUp) {
