@@ -256,8 +256,7 @@ void AddWords(const JobClock& clock, const StreamReading& reading, Worker& worke
   }
 }
 
-void AddLog(const JobClock& clock, OneLog& log, const std::string& name_in_path,
-            Workers& workers) {
+void AddLog(const JobClock& clock, OneLog& log, const std::string& name_in_path, Workers& workers) {
   StreamReading& reading = log.reading;
   Worker& worker = workers[*log.worker];
   worker.has_log = true;
