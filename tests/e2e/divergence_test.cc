@@ -40,6 +40,30 @@ TEST_F(Divergence, Fingerprint) {
   EXPECT_EQ(texts, 2);
 }
 
+TEST_F(Divergence, FingerprintByAFlag) {
+  const ExperimentOptions options = Options(/*programs=*/1, /*seed=*/8);
+  ExpectRightVerdict(options, "fingerprint-flag");
+  ASSERT_TRUE(outcome_.incident.has_value());
+  const std::string& text = outcome_.incident->text;
+  EXPECT_THAT(text, HasSubstr("flag xla_tpu_scoped_vmem_limit_kib is 65536 on slice "));
+  EXPECT_THAT(text, HasSubstr(" and 16384 on slice "));
+  EXPECT_THAT(text, HasSubstr("1. Compile with the same flags everywhere"));
+  EXPECT_THAT(text, Not(HasSubstr("libtpu differs")));
+  EXPECT_THAT(text, Not(HasSubstr("train.py:39")));
+}
+
+TEST_F(Divergence, FingerprintByTheScript) {
+  const ExperimentOptions options = Options(/*programs=*/1, /*seed=*/9);
+  ExpectRightVerdict(options, "fingerprint-source");
+  ASSERT_TRUE(outcome_.incident.has_value());
+  const std::string& text = outcome_.incident->text;
+  EXPECT_THAT(text, HasSubstr("train.py:39: batch: f32[16,128] on slice "));
+  EXPECT_THAT(text, HasSubstr(" against batch: f32[8,128] on slice "));
+  EXPECT_THAT(text, HasSubstr("1. Look at train.py:39"));
+  EXPECT_THAT(text, Not(HasSubstr("libtpu differs")));
+  EXPECT_THAT(text, Not(HasSubstr("flag xla_")));
+}
+
 TEST_F(Divergence, FingerprintWithoutDumps) {
   ExperimentOptions options = Options(/*programs=*/1, /*seed=*/7);
   options.job.hlo_dumps = false;
