@@ -155,8 +155,15 @@ class Sentences : private ComparedSides {
 std::string InputSentence(const ComparedSides& sides, const DifferingInput& input) {
   const auto value = [&](size_t i, const HloSide& side) {
     const std::string& text = input.values[i];
-    return absl::StrCat(text.empty() ? "nothing more" : Quote(text), " on ", sides.Name(side));
+    return absl::StrCat(text.empty() ? "nothing" : Quote(text), " on ", sides.Name(side));
   };
+  const std::string line = input.name.has_value() ? absl::StrCat(Quote(*input.name), ": ") : "";
+  constexpr std::string_view kWhere = ", in the programs before the compiler has changed them";
+  if (input.kind == InputKind::kProgram && input.values[0].empty() != input.values[1].empty()) {
+    const size_t only = input.values[0].empty() ? 1 : 0;
+    return absl::StrCat(line, "only ", sides.Name(only == 0 ? sides.First() : sides.Second()),
+                        " has ", Quote(input.values[only]), std::string(kWhere), sides.Doubt());
+  }
   const std::string first = value(0, sides.First());
   const std::string second = value(1, sides.Second());
   if (input.kind == InputKind::kFlag) {
@@ -165,9 +172,7 @@ std::string InputSentence(const ComparedSides& sides, const DifferingInput& inpu
                         more > 0 ? absl::StrCat(", and ", more, " more differ") : "",
                         sides.Doubt());
   }
-  return absl::StrCat(input.name.has_value() ? absl::StrCat(Quote(*input.name), ": ") : "", first,
-                      " against ", second, ", in the programs before the compiler has changed them",
-                      sides.Doubt());
+  return absl::StrCat(line, first, " against ", second, std::string(kWhere), sides.Doubt());
 }
 
 std::string StepFor(const DifferingInput& input) {

@@ -129,13 +129,19 @@ TEST(HloEvidence, WhatTheProgramsWereCompiledFromComesBeforeWhatCameOfIt) {
   EXPECT_THAT(verdict.evidence[0].statement, HasSubstr("flag xla_tpu_a is 2 on slice 0 task 2"));
   EXPECT_THAT(verdict.evidence[0].statement, HasSubstr(" and 4 on slice 0 task 0"));
   EXPECT_THAT(verdict.evidence[0].statement, HasSubstr(", and 3 more differ"));
-  EXPECT_THAT(verdict.evidence[1].statement,
-              HasSubstr("train.py:106: dot: bf16[64,8] on slice 0 task 2"));
-  EXPECT_THAT(verdict.evidence[1].statement, HasSubstr(" against nothing more on slice 0 task 0"));
+  EXPECT_THAT(verdict.evidence[1].statement, HasSubstr("train.py:106: only slice 0 task 2"));
+  EXPECT_THAT(verdict.evidence[1].statement, HasSubstr(" has dot: bf16[64,8], in the programs"));
   EXPECT_THAT(verdict.evidence[2].statement, HasSubstr("first differs"));
   EXPECT_THAT(verdict.actions[0].description, HasSubstr("the same flags everywhere"));
   EXPECT_THAT(verdict.actions[1].description, HasSubstr("Look at train.py:106"));
   EXPECT_THAT(verdict.actions[2].description, HasSubstr("where they first differ"));
+
+  s.capture.header.hlo_comparison->inputs[1].values[1] = "dot: bf16[32,8]";
+  verdict = Classify(s.capture);
+  EXPECT_THAT(verdict.evidence[1].statement,
+              HasSubstr("train.py:106: dot: bf16[64,8] on slice 0 task 2"));
+  EXPECT_THAT(verdict.evidence[1].statement,
+              HasSubstr(" against dot: bf16[32,8] on slice 0 task 0"));
 
   // Another build may bring other flags of its own, but not another program.
   s.capture.header.hlo_comparison->sides[0].dump = "module_0001.jit_step.cl_1.txt";
