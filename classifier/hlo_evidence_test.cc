@@ -99,6 +99,9 @@ TEST(HloEvidence, TwoBuildsOfLibtpuComeFirst) {
   EXPECT_THAT(verdict.evidence[0].statement,
               HasSubstr("libtpu differs: build cl_829516930 on slice 0 task 2"));
   EXPECT_THAT(verdict.evidence[0].statement, HasSubstr("build cl_933746096 on slice 0 task 0"));
+  // Of four workers three run the usual program.
+  EXPECT_THAT(verdict.evidence[0].statement, HasSubstr(", whose program 2 more workers run"));
+  EXPECT_THAT(verdict.evidence[0].statement, Not(HasSubstr("1 more")));
   EXPECT_EQ(verdict.evidence[0].strength, Strength::kStrong);
   EXPECT_THAT(verdict.evidence[1].statement, HasSubstr("first differs"));
   EXPECT_THAT(verdict.actions[0].description, HasSubstr("one build of libtpu"));

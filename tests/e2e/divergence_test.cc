@@ -31,7 +31,8 @@ TEST_F(Divergence, Fingerprint) {
   EXPECT_THAT(compared, HasSubstr(R"(fusion.4 = f32[8,128])"));
   EXPECT_THAT(outcome_.incident->text, HasSubstr("first differs at instruction 3 of main."));
   EXPECT_THAT(outcome_.incident->text, HasSubstr("where they first differ"));
-  EXPECT_THAT(outcome_.incident->text, HasSubstr("libtpu differs: build cl_"));
+  EXPECT_THAT(outcome_.incident->text, HasSubstr("libtpu differs: build cl_829516930 on slice "));
+  EXPECT_THAT(outcome_.incident->text, HasSubstr(", build cl_933746096 on slice "));
   EXPECT_THAT(outcome_.incident->text, HasSubstr("1. Install one build of libtpu everywhere"));
   int texts = 0;
   for (const auto& entry : std::filesystem::directory_iterator(outcome_.incident->directory)) {
