@@ -34,7 +34,7 @@ Verdict ClassifyCase(const classifier::Case& c) {
   classifier::FindHostPlace(c, findings);
   classifier::FindInLogs(c, findings);
   Verdict verdict = classifier::Decide(c, std::move(findings));
-  classifier::AddHloComparison(c.capture.header, verdict);
+  classifier::AddHloComparison(c.capture, verdict);
   classifier::AddRuntimeVerdict(c.topology, verdict);
   classifier::AddHostEvidence(c.capture, verdict);
   classifier::AddSettingEvidence(c, verdict);

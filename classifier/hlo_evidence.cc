@@ -27,22 +27,33 @@ std::string Bounded(const std::string& instruction) {
 // Names the sides of a comparison.
 class ComparedSides {
  public:
-  ComparedSides(const CaptureHeader& header, const HloComparison& comparison)
-      : header_(header), comparison_(comparison) {}
+  ComparedSides(const Capture& capture, const HloComparison& comparison)
+      : capture_(capture), comparison_(comparison) {}
 
   const HloSide& First() const { return comparison_.sides[0]; }
   const HloSide& Second() const { return comparison_.sides[1]; }
 
   std::string Name(const HloSide& side) const {
+    const std::vector<ExpectedWorker>& expected = capture_.header.expected_workers;
     const auto it =
-        std::find_if(header_.expected_workers.begin(), header_.expected_workers.end(),
+        std::find_if(expected.begin(), expected.end(),
                      [&side](const ExpectedWorker& worker) { return worker.id == side.worker; });
-    const std::string host =
-        it == header_.expected_workers.end() ? "" : absl::StrCat(" (", Quote(it->host), ")");
+    const std::string host = it == expected.end() ? "" : absl::StrCat(" (", Quote(it->host), ")");
     return absl::StrCat("slice ", side.worker.slice, " task ", side.worker.task, host);
   }
 
   std::string Both() const { return absl::StrCat(Name(First()), " and ", Name(Second())); }
+
+  // One worker is asked for all whose cores run its program; their builds are not known.
+  std::string NameAndFellows(const HloSide& side) const {
+    const auto runs = [&side](const Snapshot& snapshot) {
+      return snapshot.worker != side.worker && Runs(snapshot, side.fingerprint);
+    };
+    const auto fellows = std::count_if(capture_.snapshots.begin(), capture_.snapshots.end(), runs);
+    if (fellows == 0) return Name(side);
+    return absl::StrCat(Name(side), ", whose program ", fellows, " more worker",
+                        fellows == 1 ? " runs" : "s run");
+  }
 
   // A dump cannot always be assigned to a program with certainty.
   std::string Doubt() const {
@@ -52,14 +63,21 @@ class ComparedSides {
   }
 
  private:
-  const CaptureHeader& header_;
+  static bool Runs(const Snapshot& snapshot, const std::string& fingerprint) {
+    return std::any_of(snapshot.cores.begin(), snapshot.cores.end(), [&](const Core& core) {
+      return core.program.has_value() &&
+             snapshot.programs[static_cast<size_t>(*core.program)].fingerprint == fingerprint;
+    });
+  }
+
+  const Capture& capture_;
   const HloComparison& comparison_;
 };
 
 class Sentences : private ComparedSides {
  public:
-  Sentences(const CaptureHeader& header, const HloComparison& comparison)
-      : ComparedSides(header, comparison), comparison_(comparison) {}
+  Sentences(const Capture& capture, const HloComparison& comparison)
+      : ComparedSides(capture, comparison), comparison_(comparison) {}
 
   std::string Evidence() const {
     switch (comparison_.outcome) {
@@ -94,8 +112,8 @@ class Sentences : private ComparedSides {
     const std::string first = HloBuildOf(First().dump.value_or(""));
     const std::string second = HloBuildOf(Second().dump.value_or(""));
     if (first.empty() || second.empty() || first == second) return "";
-    return absl::StrCat("libtpu differs: build ", Quote(first), " on ", Name(First()), ", build ",
-                        Quote(second), " on ", Name(Second()), Doubt());
+    return absl::StrCat("libtpu differs: build ", Quote(first), " on ", NameAndFellows(First()),
+                        ", build ", Quote(second), " on ", NameAndFellows(Second()), Doubt());
   }
 
   std::string NextStep() const {
@@ -155,8 +173,15 @@ class Sentences : private ComparedSides {
 std::string InputSentence(const ComparedSides& sides, const DifferingInput& input) {
   const auto value = [&](size_t i, const HloSide& side) {
     const std::string& text = input.values[i];
-    return absl::StrCat(text.empty() ? "nothing more" : Quote(text), " on ", sides.Name(side));
+    return absl::StrCat(text.empty() ? "nothing" : Quote(text), " on ", sides.Name(side));
   };
+  const std::string line = input.name.has_value() ? absl::StrCat(Quote(*input.name), ": ") : "";
+  constexpr std::string_view kWhere = ", in the programs before the compiler has changed them";
+  if (input.kind == InputKind::kProgram && input.values[0].empty() != input.values[1].empty()) {
+    const size_t only = input.values[0].empty() ? 1 : 0;
+    return absl::StrCat(line, "only ", sides.Name(only == 0 ? sides.First() : sides.Second()),
+                        " has ", Quote(input.values[only]), std::string(kWhere), sides.Doubt());
+  }
   const std::string first = value(0, sides.First());
   const std::string second = value(1, sides.Second());
   if (input.kind == InputKind::kFlag) {
@@ -165,9 +190,7 @@ std::string InputSentence(const ComparedSides& sides, const DifferingInput& inpu
                         more > 0 ? absl::StrCat(", and ", more, " more differ") : "",
                         sides.Doubt());
   }
-  return absl::StrCat(input.name.has_value() ? absl::StrCat(Quote(*input.name), ": ") : "", first,
-                      " against ", second, ", in the programs before the compiler has changed them",
-                      sides.Doubt());
+  return absl::StrCat(line, first, " against ", second, std::string(kWhere), sides.Doubt());
 }
 
 std::string StepFor(const DifferingInput& input) {
@@ -199,11 +222,11 @@ void AddInputs(const ComparedSides& sides, const HloComparison& comparison, bool
 
 }  // namespace
 
-void AddHloComparison(const CaptureHeader& header, Verdict& verdict) {
-  if (!header.hlo_comparison.has_value() || !Diverged(verdict)) return;
-  const HloComparison& comparison = *header.hlo_comparison;
+void AddHloComparison(const Capture& capture, Verdict& verdict) {
+  if (!capture.header.hlo_comparison.has_value() || !Diverged(verdict)) return;
+  const HloComparison& comparison = *capture.header.hlo_comparison;
   if (comparison.sides.size() != 2) return;
-  const Sentences sentences(header, comparison);
+  const Sentences sentences(capture, comparison);
   std::string evidence = sentences.Evidence();
   if (evidence.empty()) return;
   std::vector<WorkerId> workers = {comparison.sides[0].worker, comparison.sides[1].worker};
@@ -220,7 +243,7 @@ void AddHloComparison(const CaptureHeader& header, Verdict& verdict) {
   }
   // Different builds may be the reason for all other differences.
   std::string builds = sentences.Builds();
-  AddInputs({header, comparison}, comparison, builds.empty(), workers, verdict);
+  AddInputs({capture, comparison}, comparison, builds.empty(), workers, verdict);
   if (builds.empty()) return;
   verdict.evidence.insert(verdict.evidence.begin(),
                           {std::move(builds), Strength::kStrong, std::move(workers)});

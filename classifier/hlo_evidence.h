@@ -10,7 +10,7 @@ namespace rapideye::classifier {
 // Adds a sentence of evidence and the next step, if `verdict` is about programs that
 // diverged and the capture holds a comparison. Neither cause nor confidence changes:
 // where two programs differ says nothing about whether they do.
-void AddHloComparison(const CaptureHeader& header, Verdict& verdict);
+void AddHloComparison(const Capture& capture, Verdict& verdict);
 
 }  // namespace rapideye::classifier
 

@@ -99,6 +99,9 @@ TEST(HloEvidence, TwoBuildsOfLibtpuComeFirst) {
   EXPECT_THAT(verdict.evidence[0].statement,
               HasSubstr("libtpu differs: build cl_829516930 on slice 0 task 2"));
   EXPECT_THAT(verdict.evidence[0].statement, HasSubstr("build cl_933746096 on slice 0 task 0"));
+  // Of four workers three run the usual program.
+  EXPECT_THAT(verdict.evidence[0].statement, HasSubstr(", whose program 2 more workers run"));
+  EXPECT_THAT(verdict.evidence[0].statement, Not(HasSubstr("1 more")));
   EXPECT_EQ(verdict.evidence[0].strength, Strength::kStrong);
   EXPECT_THAT(verdict.evidence[1].statement, HasSubstr("first differs"));
   EXPECT_THAT(verdict.actions[0].description, HasSubstr("one build of libtpu"));
@@ -129,13 +132,19 @@ TEST(HloEvidence, WhatTheProgramsWereCompiledFromComesBeforeWhatCameOfIt) {
   EXPECT_THAT(verdict.evidence[0].statement, HasSubstr("flag xla_tpu_a is 2 on slice 0 task 2"));
   EXPECT_THAT(verdict.evidence[0].statement, HasSubstr(" and 4 on slice 0 task 0"));
   EXPECT_THAT(verdict.evidence[0].statement, HasSubstr(", and 3 more differ"));
-  EXPECT_THAT(verdict.evidence[1].statement,
-              HasSubstr("train.py:106: dot: bf16[64,8] on slice 0 task 2"));
-  EXPECT_THAT(verdict.evidence[1].statement, HasSubstr(" against nothing more on slice 0 task 0"));
+  EXPECT_THAT(verdict.evidence[1].statement, HasSubstr("train.py:106: only slice 0 task 2"));
+  EXPECT_THAT(verdict.evidence[1].statement, HasSubstr(" has dot: bf16[64,8], in the programs"));
   EXPECT_THAT(verdict.evidence[2].statement, HasSubstr("first differs"));
   EXPECT_THAT(verdict.actions[0].description, HasSubstr("the same flags everywhere"));
   EXPECT_THAT(verdict.actions[1].description, HasSubstr("Look at train.py:106"));
   EXPECT_THAT(verdict.actions[2].description, HasSubstr("where they first differ"));
+
+  s.capture.header.hlo_comparison->inputs[1].values[1] = "dot: bf16[32,8]";
+  verdict = Classify(s.capture);
+  EXPECT_THAT(verdict.evidence[1].statement,
+              HasSubstr("train.py:106: dot: bf16[64,8] on slice 0 task 2"));
+  EXPECT_THAT(verdict.evidence[1].statement,
+              HasSubstr(" against dot: bf16[32,8] on slice 0 task 0"));
 
   // Another build may bring other flags of its own, but not another program.
   s.capture.header.hlo_comparison->sides[0].dump = "module_0001.jit_step.cl_1.txt";

@@ -16,6 +16,7 @@
 #include "classifier/hlo/instruction.h"
 #include "classifier/hlo/kernel_body.h"
 #include "classifier/hlo/module.h"
+#include "classifier/hlo/origin.h"
 #include "classifier/hlo/token.h"
 
 namespace rapideye::classifier {
@@ -99,6 +100,14 @@ std::string ShapeOf(const HloParts& parts) {
   return std::string(parts.shape.substr(0, std::min(parts.shape.find('{'), kMaxHloExcerptBytes)));
 }
 
+std::string_view ShardingOf(const HloParts& parts) {
+  std::string_view sharding;
+  ForEachHloAttribute(parts.attributes, [&](std::string_view key, std::string_view value) {
+    if (key == "sharding") sharding = value;
+  });
+  return sharding;
+}
+
 // Parameters of the entry computation, by their numbers.
 struct Parameter {
   size_t index = 0;            // in the computation
@@ -116,10 +125,7 @@ std::map<int64_t, Parameter> ParametersOf(const HloComputation& entry) {
     int64_t number = 0;
     const char* end = parts.operands.data() + parts.operands.size();
     if (std::from_chars(parts.operands.data(), end, number).ec != std::errc()) continue;
-    Parameter parameter{i, QuotedHloValue(text, "op_name"), ShapeOf(parts), ""};
-    ForEachHloAttribute(parts.attributes, [&](std::string_view key, std::string_view value) {
-      if (key == "sharding") parameter.sharding = value;
-    });
+    Parameter parameter{i, QuotedHloValue(text, "op_name"), ShapeOf(parts), ShardingOf(parts)};
     parameters.try_emplace(number, std::move(parameter));
   }
   return parameters;
@@ -186,11 +192,11 @@ int FirstUser(const HloModule& module, const HloComputation& computation, size_t
   return -1;
 }
 
-// Equal texts of the long form mean the same, if computations have the same names on both sides.
+// Equal texts of the long form mean the same, if computations have the same names on both sides. A
+// text without a percent sign may be of the short form, in which callees are not found so easily.
 bool SameText(const Instructions& left, const Instructions& right, size_t i) {
   const std::string_view text = left.computation.instructions[i].text;
-  return text == right.computation.instructions[i].text &&
-         (text.find('%') != std::string_view::npos || text.find("()") != std::string_view::npos);
+  return text == right.computation.instructions[i].text && text.find('%') != std::string_view::npos;
 }
 
 void AddCalled(const Instructions& left, const Instructions& right, size_t i,
@@ -238,6 +244,7 @@ HloPlace PlaceOf(const Instructions& side, size_t i, size_t at) {
   place.name = std::string(all[i].name.substr(0, kMaxHloExcerptBytes));
   const HloParts parts = ParseHloInstruction(all[i].text);
   place.shape = ShapeOf(parts);
+  place.sharding = ShardingOf(parts).substr(0, kMaxHloExcerptBytes);
   Attribute(side, all[i], place);
   if (parts.opcode == "constant" && !place.source.known()) {
     const int user = FirstUser(side.module, side.computation, i);
@@ -247,10 +254,17 @@ HloPlace PlaceOf(const Instructions& side, size_t i, size_t at) {
 }
 
 HloPlace PlaceOf(const Instructions& side, const std::optional<Parameter>& parameter) {
-  HloPlace place = PlaceOf(
-      side, parameter.has_value() ? parameter->index : side.computation.instructions.size(), 0);
-  if (parameter.has_value()) place.sharding = parameter->sharding.substr(0, kMaxHloExcerptBytes);
-  return place;
+  const size_t end = side.computation.instructions.size();
+  return PlaceOf(side, parameter.has_value() ? parameter->index : end, 0);
+}
+
+std::string_view TextOf(const HloModule& module, const HloOriginSide& side) {
+  return Instructions(module, side.computation).computation.instructions[*side.instruction].text;
+}
+
+HloPlace PlaceOf(const HloModule& module, const HloOriginSide& side, size_t at) {
+  const Instructions all(module, side.computation);
+  return PlaceOf(all, side.instruction.value_or(all.computation.instructions.size()), at);
 }
 
 class Comparison {
@@ -260,6 +274,8 @@ class Comparison {
   HloDifference Compare();
 
  private:
+  // Of programs that are in no order yet: where they differ, rather than where their texts do.
+  void ShowOrigin();
   void ShowParameters();
   void InOrderOfText();
 
@@ -310,7 +326,10 @@ class Comparison {
 HloDifference Comparison::Compare() {
   if (left_.entry >= 0 && right_.entry >= 0) {
     CompareComputations({left_.entry, right_.entry}, 0);
-    if (Found()) ShowParameters();
+    if (Found()) {
+      ShowOrigin();
+      ShowParameters();
+    }
   } else {
     InOrderOfText();
   }
@@ -325,6 +344,32 @@ HloDifference Comparison::Compare() {
     difference_.outcome = HloOutcome::kEqualButForNames;
   }
   return difference_;
+}
+
+void Comparison::ShowOrigin() {
+  constexpr std::string_view kOrdered = "is_scheduled=true";
+  for (const HloModule* module : {&left_, &right_}) {
+    if (!module->complete || module->attributes.find(kOrdered) != std::string_view::npos) return;
+  }
+  const std::optional<HloOrigin> origin = FindHloOrigin(left_, right_);
+  if (!origin.has_value()) return;
+  std::array<size_t, 2> at = {0, 0};
+  const auto& [left, right] = origin->sides;
+  if (left.instruction.has_value() && right.instruction.has_value()) {
+    const std::string_view one = TextOf(left_, left);
+    const std::string_view other = TextOf(right_, right);
+    const auto [a, b] = std::mismatch(one.begin(), one.end(), other.begin(), other.end());
+    at = {static_cast<size_t>(a - one.begin()), static_cast<size_t>(b - other.begin())};
+  }
+  difference_.position =
+      static_cast<int64_t>(left.instruction.value_or(right.instruction.value_or(0))) + 1;
+  difference_.places = {PlaceOf(left_, left, at[0]), PlaceOf(right_, right, at[1])};
+  if (!origin->callers.has_value()) return;
+  for (size_t i = 0; i < 2; ++i) {
+    const HloOriginSide& caller = (*origin->callers)[i];
+    const Instructions side(i == 0 ? left_ : right_, caller.computation);
+    Attribute(side, side.computation.instructions[*caller.instruction], difference_.places[i]);
+  }
 }
 
 void Comparison::ShowParameters() {

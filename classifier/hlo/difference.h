@@ -22,11 +22,12 @@ struct HloText {
 struct HloPlace {
   std::string computation;  // empty: the module's own attributes
   // The instruction's text, metadata included, without the indentation; of a long one the
-  // part around the difference. Empty: the computation ends before.
+  // part around the difference. Empty: this side has no such instruction; in compiled texts,
+  // because the computation ends before.
   std::string instruction;
   std::string name;   // of that instruction
   std::string shape;  // its result, without the layout: bf16[64,128]; the beginning only of a tuple
-  std::string sharding;  // of a parameter of the entry computation; empty: not told
+  std::string sharding;  // empty: not told
   // The operation of the user's program and the line from which it comes. Within a fusion or
   // a reduction: those of the instruction that calls it.
   std::string operation;
@@ -57,6 +58,9 @@ inline constexpr size_t kMaxHloExcerptBytes = 300;
 // If the entry's parameters differ in shapes, shardings or names, these are shown first,
 // whatever stands before them, because the other differences follow from them. For constants,
 // the operation that uses them is shown.
+//
+// Programs as they were written have no order, as compiled ones have (is_scheduled=true): of them
+// the instruction is shown that one side lacks although it has what that instruction computes from.
 //
 // Texts without an entry computation, because they were cut, are compared computation by
 // computation in the order of the text. kNotComparable if one of them is no HLO. Time and

@@ -129,6 +129,12 @@ TEST(HloDifference, InsideAFusionComesBeforeWhatFollowsIt) {
   EXPECT_THAT(found.places[1].instruction, HasSubstr("constant(3)"));
 }
 
+TEST(HloDifference, InsideAFusionWithoutOperands) {
+  const std::string without = With("fusion(param.1)", "fusion()");
+  EXPECT_EQ(Compare(without, With("constant(2)", "constant(3)", without)).places[1].computation,
+            "fused_computation");
+}
+
 TEST(HloDifference, OperandsAreComparedByWhereTheyComeFrom) {
   const HloDifference found = Compare(kShort, With("copy(all-reduce.4)", "copy(fusion.3)"));
   ASSERT_EQ(found.outcome, HloOutcome::kDifferent);

@@ -131,22 +131,30 @@ HloGroups ListOfLists(std::string_view value, int64_t devices) {
   return groups;
 }
 
+// Takes "[4,2]" or "[4,2]T(1,0)": the numbers from 0 on in an array of these dimensions, read with
+// its axes in that order. Absent if the text is neither.
+std::optional<Numbers> TakeIota(std::string_view& text) {
+  if (!text.starts_with('[')) return std::nullopt;
+  const std::optional<Numbers> dimensions = TakeList(text);
+  if (!dimensions.has_value()) return std::nullopt;
+  const std::optional<int64_t> count = Product(*dimensions);
+  if (!count.has_value()) return std::nullopt;
+  if (!text.starts_with("T(")) return Iota(*count);
+  text.remove_prefix(1);
+  const std::optional<Numbers> order = TakeList(text);
+  if (!order.has_value() || !IsPermutation(*order, dimensions->size())) return std::nullopt;
+  return Transposed(Iota(*count), *dimensions, *order);
+}
+
 HloGroups OfIota(std::string_view value) {
   const std::optional<Numbers> tiles = TakeList(value);
-  if (!tiles.has_value() || !value.starts_with("<=[")) return {};
+  if (!tiles.has_value() || !value.starts_with("<=")) return {};
   value.remove_prefix(2);
-  const std::optional<Numbers> dimensions = TakeList(value);
-  if (!dimensions.has_value()) return {};
-  const std::optional<int64_t> count = Product(*dimensions);
-  if (!count.has_value() || Product(*tiles) != count) return {};
-  Numbers flat = Iota(*count);
-  if (value.starts_with("T(")) {
-    value.remove_prefix(1);
-    const std::optional<Numbers> order = TakeList(value);
-    if (!order.has_value() || !IsPermutation(*order, dimensions->size())) return {};
-    flat = Transposed(flat, *dimensions, *order);
-  }
-  return InGroupsOf(flat, *count / (tiles->size() == 1 ? 1 : tiles->front()));
+  const std::optional<Numbers> flat = TakeIota(value);
+  if (!flat.has_value()) return {};
+  const auto count = static_cast<int64_t>(flat->size());
+  if (Product(*tiles) != count) return {};
+  return InGroupsOf(*flat, count / (tiles->size() == 1 ? 1 : tiles->front()));
 }
 
 // A part of an axis: `size` steps of it, with `before` parts outside of them.
@@ -222,7 +230,9 @@ bool MeshGroups::ReadDevices() {
   while (value_.starts_with(',') || value_.starts_with(' ')) value_.remove_prefix(1);
   if (!value_.starts_with(kDevices)) return true;
   value_.remove_prefix(kDevices.size());
-  const std::optional<Numbers> listed = TakeList(value_);
+  std::string_view ids = InHloBrackets(value_);
+  value_.remove_prefix(std::min(ids.size() + 2, value_.size()));
+  const std::optional<Numbers> listed = ids.starts_with('[') ? TakeIota(ids) : NumbersIn(ids);
   if (!listed.has_value() || listed->size() != devices_.size()) return false;
   devices_ = *listed;
   StripSpace(value_);

@@ -20,6 +20,7 @@ inline constexpr int64_t kMaxHloDevices = 200'000;
 //   mesh['a'=2,'b'=4] {'a'}                    along axes of a mesh
 //   mesh['a'=8] {'a':(2)4}                     along a part of an axis: 4 steps, 2 before it
 //   mesh['a'=2,'b'=2], device_ids=(0,2,1,3) {'b'}
+//   mesh['a'=2,'b'=2], device_ids=([2,2]T(1,0)) {'b'}   the same
 // {} are all `devices` together. Also reads source_target_pairs, {{0,1},{1,2}}. Empty: none
 // of these, or too many.
 HloGroups ParseHloGroups(std::string_view value, int64_t devices);

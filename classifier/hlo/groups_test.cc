@@ -54,13 +54,21 @@ TEST(HloGroups, PartsOfAnAxis) {
 TEST(HloGroups, AMeshInAnotherOrderOfDevices) {
   EXPECT_THAT(ParseHloGroups("mesh['a'=2,'b'=2], device_ids=(3,1,2,0) {'b'}", 4),
               ElementsAre(ElementsAre(3, 1), ElementsAre(2, 0)));
+  EXPECT_THAT(ParseHloGroups("mesh['a'=2,'b'=2], device_ids=([2,2]T(1,0)) {'b'}", 4),
+              ElementsAre(ElementsAre(0, 2), ElementsAre(1, 3)));
+  EXPECT_THAT(ParseHloGroups("mesh['a'=1,'b'=2,'c'=2], device_ids=([2,2]T(1,0)) {'a','b'}", 4),
+              ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3)));
+  EXPECT_THAT(ParseHloGroups("mesh['a'=3,'b'=2], device_ids=([6]) {'a'}", 6),
+              ElementsAre(ElementsAre(0, 2, 4), ElementsAre(1, 3, 5)));
 }
 
 TEST(HloGroups, WhatIsNoneOfTheseIsNoGroup) {
   for (const char* value :
        {"", "[2,4]<=[9]", "[2,4]<=[8]T(1,0)", "[0]<=[0]", "[2,2]<=[2,2]T(0,0)", "{{0,x}}",
         "mesh['a'=2] {'b'}", "mesh['a'=8] {'a':(3)4}", "mesh['a'=2,'a'=2] {'a'}",
-        "mesh['a'=2], device_ids=(0) {'a'}", "[1000,1000]<=[1000000]", "mesh['a'=0] {'a'}"}) {
+        "mesh['a'=2], device_ids=(0) {'a'}", "mesh['a'=2], device_ids=([3]) {'a'}",
+        "mesh['a'=2], device_ids=([2]T(1)) {'a'}", "mesh['a'=2], device_ids=([2) {'a'}",
+        "[1000,1000]<=[1000000]", "mesh['a'=0] {'a'}"}) {
     EXPECT_THAT(ParseHloGroups(value, 8), IsEmpty()) << value;
   }
 }

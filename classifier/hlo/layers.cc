@@ -33,7 +33,7 @@ std::string Value(std::string_view value) {
 }
 
 std::string What(const HloPlace& place) {
-  return place.instruction.empty() ? "nothing more" : place.instruction;
+  return place.instruction.empty() ? "nothing" : place.instruction;
 }
 
 std::string Named(const std::string& operation) {
@@ -54,7 +54,8 @@ class Comparison {
   std::string SentenceOf(const HloLayerDifference& found) const;
   std::string AfterAlone() const;
 
-  // Names the first layer that differs, and the result of the comparison of the compiled programs.
+  // Names the first layer that differs, behind a flag also the program as it was written, and the
+  // result of the comparison of the compiled programs.
   std::string Sentence() const;
 
   const HloDump& left_;
@@ -187,7 +188,13 @@ std::string Comparison::Sentence() const {
   if (result_.layers.empty()) return AfterAlone();
   const HloLayerDifference& first = result_.layers.front();
   if (first.layer == HloLayer::kAfter) return first.sentence;
-  return absl::StrCat(first.sentence, "; ", AfterAlone());
+  std::string sentence = first.sentence;
+  // A flag does not change the program that is compiled.
+  if (first.layer == HloLayer::kFlags && result_.layers.size() > 1 &&
+      result_.layers[1].layer == HloLayer::kBefore) {
+    absl::StrAppend(&sentence, "; ", result_.layers[1].sentence);
+  }
+  return absl::StrCat(sentence, "; ", AfterAlone());
 }
 
 }  // namespace

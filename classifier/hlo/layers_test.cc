@@ -112,6 +112,8 @@ TEST(HloLayers, TheCheapestEvidenceComesFirst) {
   EXPECT_THAT(found.sentence, HasSubstr("flag xla_all_gather_combiner_threshold_count is 256 on "
                                         "the first and 4 on the second; "));
   EXPECT_EQ(found.layers.front().more_flags, 0);
+  // A flag does not explain a program that was written otherwise.
+  EXPECT_THAT(found.sentence, HasSubstr("f32[1024,256] against f32[512,256]"));
 
   right.flags = left.flags;
   found = CompareHloDumps(left, right, Sides());

@@ -102,6 +102,20 @@ TEST_P(HloWaitsOfPrograms, EveryPlaceIsWhatItsProgramSays) {
   }
 }
 
+TEST_P(HloWaitsOfPrograms, GroupsAreReadInEachForm) {
+  const Text text(ReadHloSample(GetParam()));
+  const HloModule& module = text.module();
+  HloWaitAnalysis analysis(module);
+  for (size_t c = 0; c < module.computations.size(); ++c) {
+    const auto& all = module.computations[c].instructions;
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (all[i].text.find(", replica_groups=") == std::string_view::npos) continue;
+      EXPECT_FALSE(analysis.PartnersOf(static_cast<int>(c), static_cast<int>(i)).groups.empty())
+          << std::string(all[i].name);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Samples, HloWaitsOfPrograms,
                          testing::Values("callback-v6e-2-slices.txt.gz",
                                          "collectives-v4-2-slices.txt.gz", "dense-v5e.txt.gz",

@@ -82,11 +82,13 @@ classifier::HloDump DumpOf(const Texts& texts, const GatheredText& gathered) {
   return dump;
 }
 
-// The part of an instruction that tells the sides apart, or the whole instruction.
+// The part of an instruction that tells the sides apart, its operation if the other side has none,
+// or the whole instruction.
 std::string PartOf(const classifier::HloPlace& place, const classifier::HloPlace& other) {
   const auto with_operation = [&place](const std::string& part) {
     return place.operation.empty() ? part : absl::StrCat(place.operation, ": ", part);
   };
+  if (other.instruction.empty() && !place.operation.empty()) return place.operation;
   const bool shapes = !place.shape.empty() && !other.shape.empty();
   if (shapes && place.shape != other.shape) return with_operation(place.shape);
   if (place.sharding != other.sharding && !place.sharding.empty() && !other.sharding.empty()) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "proto/common/gzip/gzip.h"
 #include "proto/wire/limits.h"
 
@@ -124,6 +125,19 @@ TEST(CompareTexts, NamesTheFlagAndTheLineOfTheProgram) {
   EXPECT_EQ(compared.inputs[1].kind, InputKind::kProgram);
   EXPECT_EQ(compared.inputs[1].name, "train.py:106");
   EXPECT_THAT(compared.inputs[1].values, ElementsAre("batch: bf16[64,128]", "batch: bf16[32,128]"));
+}
+
+TEST(CompareTexts, NamesWhatOnlyOneProgramHas) {
+  const std::string written = Written(64);
+  const std::string printing =
+      absl::StrReplaceAll(written, {{"}\n}",
+                                     "}\n  print.1 = token[] custom-call(Arg_0.1), "
+                                     "metadata={op_name=\"debug_print\" "
+                                     "source_file=\"/home/me/train.py\" source_line=9}\n}"}});
+  const HloComparison compared = ComparedBeside({"", Gzip(written)}, {"", Gzip(printing)});
+  ASSERT_THAT(compared.inputs, SizeIs(1));
+  EXPECT_EQ(compared.inputs[0].name, "train.py:9");
+  EXPECT_THAT(compared.inputs[0].values, ElementsAre("", "debug_print"));
 }
 
 // Agents of 0.1 send the text alone; what is broken or of another program is left out.

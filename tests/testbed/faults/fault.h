@@ -31,10 +31,13 @@ const std::vector<Fault>& Faults();
 // Applies the fault that the line's subject names; NOT_FOUND lists the names.
 absl::Status ApplyFault(const ControlLine& line, Worker& worker);
 
-// The faults, each in the file of its name; how a process ends, in process_end.cc.
+// The faults, each in the file of its name; how a process ends, in process_end.cc; other flags and
+// another source in other_compilation.cc.
 extern const Fault kChipStop;
 extern const Fault kOtherProgram;
 extern const Fault kOtherCompilation;
+extern const Fault kOtherFlags;
+extern const Fault kOtherSource;
 extern const Fault kCoreLoop;
 extern const Fault kCoreHalt;
 extern const Fault kSparseCoreStop;

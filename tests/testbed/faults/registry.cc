@@ -5,9 +5,9 @@ namespace rapideye::testbed {
 
 const std::vector<Fault>& Faults() {
   static const auto& faults = *new std::vector<Fault>{
-      kChipStop,   kCoreLoop,     kCoreHalt,         kSparseCoreStop,   kLaunchOrder,
-      kLinkCut,    kOtherProgram, kOtherCompilation, kProgramNotQueued, kInputDry,
-      kCheckpoint, kProcessKill,  kProcessStop,      kProcessExit,      kOutOfMemory};
+      kChipStop,     kCoreLoop,         kCoreHalt,    kSparseCoreStop, kLaunchOrder,      kLinkCut,
+      kOtherProgram, kOtherCompilation, kOtherFlags,  kOtherSource,    kProgramNotQueued, kInputDry,
+      kCheckpoint,   kProcessKill,      kProcessStop, kProcessExit,    kOutOfMemory};
   return faults;
 }
 

@@ -16,6 +16,22 @@ std::vector<Named> SmallerSide(const JobPlan& plan, WorkerId astray) {
   return named;
 }
 
+// One worker is given another compilation of a program, by `fault`.
+Injection Compiled(const JobPlan& plan, absl::string_view fault, absl::string_view what) {
+  Picks picks(plan.seed);
+  const WorkerId worker = picks.Worker(plan.shape);
+  const int program = picks.Below(plan.programs);
+  return {.orders = {{worker, absl::StrCat(fault, " program=", program)}},
+          .description = absl::StrCat(HostOf(plan.shape, worker), " is given ", what,
+                                      " of program ", program, " of each step"),
+          .truth = {.cause = "FINGERPRINT_MISMATCH",
+                    .detail = "",
+                    .culprits = SmallerSide(plan, worker),
+                    .any_of_them = true},
+          .silenced = {},
+          .agents_lost = {}};
+}
+
 }  // namespace
 
 Injection DifferentModule(const JobPlan& plan) {
@@ -35,19 +51,15 @@ Injection DifferentModule(const JobPlan& plan) {
 }
 
 Injection FingerprintMismatch(const JobPlan& plan) {
-  Picks picks(plan.seed);
-  const WorkerId worker = picks.Worker(plan.shape);
-  const int program = picks.Below(plan.programs);
-  return {.orders = {{worker, absl::StrCat("other-compilation program=", program)}},
-          .description = absl::StrCat(HostOf(plan.shape, worker),
-                                      " is given another libtpu's compilation of program ", program,
-                                      " of each step"),
-          .truth = {.cause = "FINGERPRINT_MISMATCH",
-                    .detail = "",
-                    .culprits = SmallerSide(plan, worker),
-                    .any_of_them = true},
-          .silenced = {},
-          .agents_lost = {}};
+  return Compiled(plan, "other-compilation", "another libtpu's compilation");
+}
+
+Injection FingerprintByFlag(const JobPlan& plan) {
+  return Compiled(plan, "other-flags", "a compilation with another flag");
+}
+
+Injection FingerprintBySource(const JobPlan& plan) {
+  return Compiled(plan, "other-source", "a compilation of another script");
 }
 
 Injection LaunchOrder(const JobPlan& plan) {

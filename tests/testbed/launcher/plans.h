@@ -47,6 +47,8 @@ Injection SparseCore(const JobPlan& plan);
 // Faults of programs.
 Injection DifferentModule(const JobPlan& plan);
 Injection FingerprintMismatch(const JobPlan& plan);
+Injection FingerprintByFlag(const JobPlan& plan);
+Injection FingerprintBySource(const JobPlan& plan);
 Injection LaunchOrder(const JobPlan& plan);
 
 // Faults of the network.

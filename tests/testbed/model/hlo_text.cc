@@ -1,11 +1,23 @@
 #include "tests/testbed/model/hlo_text.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 
 namespace rapideye::testbed {
 namespace {
 
-constexpr char kShape[] = "f32[8,128]{1,0:T(8,128)}";
+constexpr size_t kFirstLine = 40;  // of the script, for the first operation
+
+std::string Shape(const Program& program) {
+  return absl::StrCat("f32[", program.batch, ",128]{1,0:T(8,128)}");
+}
+
+// The line of the script that an operation comes from.
+std::string Metadata(const std::string& operation, size_t line) {
+  return absl::StrCat(", metadata={op_name=\"", operation,
+                      "\" source_file=\"train.py\" source_line=", line, "}\n");
+}
 
 std::string Attributes(const Program& program, size_t i) {
   const Operation& operation = program.operations[i];
@@ -33,9 +45,10 @@ std::string Attributes(const Program& program, size_t i) {
 }  // namespace
 
 std::string HloText(const Program& program) {
+  const std::string shape = Shape(program);
   std::string text =
       absl::StrCat("HloModule ", program.module, ", is_scheduled=true, entry_computation_layout={(",
-                   kShape, ")->", kShape,
+                   shape, ")->", shape,
                    "}\n\n"
                    "region_0.1 {\n"
                    "  x.1 = f32[] parameter(0)\n"
@@ -43,15 +56,32 @@ std::string HloText(const Program& program) {
                    "  ROOT sum.1 = f32[] add(x.1, y.1)\n"
                    "}\n\n"
                    "ENTRY ",
-                   program.computation, " {\n  param.0 = ", kShape, " parameter(0)\n");
+                   program.computation, " {\n  param.0 = ", shape, " parameter(0)\n");
   std::string operand = "param.0";
   for (size_t i = 0; i < program.operations.size(); ++i) {
     const std::string& name = program.operations[i].hlo;
     const bool last = i + 1 == program.operations.size();
-    absl::StrAppend(&text, "  ", last ? "ROOT " : "", name, " = ", kShape, " ", Opcode(name), "(",
-                    operand, ")", Attributes(program, i), ", metadata={op_name=\"jit(step)/",
-                    Opcode(name), "\" source_file=\"train.py\" source_line=", 40 + i, "}\n");
+    absl::StrAppend(&text, "  ", last ? "ROOT " : "", name, " = ", shape, " ", Opcode(name), "(",
+                    operand, ")", Attributes(program, i),
+                    Metadata(absl::StrCat("jit(step)/", Opcode(name)), kFirstLine + i));
     operand = name;
+  }
+  return text + "}\n";
+}
+
+std::string SourceText(const Program& program) {
+  const std::string shape = Shape(program);
+  std::string text = absl::StrCat("HloModule ", program.module, ", entry_computation_layout={(",
+                                  shape, ")->", shape, "}\n\nENTRY main.1 {\n  batch.1 = ", shape,
+                                  " parameter(0)", Metadata("batch", kFirstLine - 1));
+  std::string operand = "batch.1";
+  for (size_t i = 0; i < program.operations.size(); ++i) {
+    const std::string opcode(Opcode(program.operations[i].hlo));
+    const bool last = i + 1 == program.operations.size();
+    std::string name = absl::StrCat(opcode, ".", i + 2);
+    absl::StrAppend(&text, "  ", last ? "ROOT " : "", name, " = ", shape, " ", opcode, "(", operand,
+                    ")", Metadata(absl::StrCat("jit(step)/", opcode), kFirstLine + i));
+    operand = std::move(name);
   }
   return text + "}\n";
 }

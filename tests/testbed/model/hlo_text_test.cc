@@ -43,5 +43,17 @@ TEST(HloText, OfTwoCompilationsDiffersWhereTheFirstOneComputes) {
   EXPECT_THAT(difference.places[0].instruction, HasSubstr("fusion"));
 }
 
+TEST(HloText, OfTheSourceDiffersOnlyByTheScript) {
+  const std::string usual = SourceText(*Compiled(Compilation::kUsual));
+  EXPECT_EQ(SourceText(*Compiled(Compilation::kDivergent)), usual);
+  EXPECT_EQ(SourceText(*Compiled(Compilation::kOtherFlags)), usual);
+  const std::string other = SourceText(*Compiled(Compilation::kOtherSource));
+  const auto difference = classifier::CompareHlo({usual, false}, {other, false});
+  EXPECT_EQ(difference.outcome, HloOutcome::kDifferent);
+  EXPECT_EQ(difference.places[0].shape, "f32[8,128]");
+  EXPECT_EQ(difference.places[1].shape, "f32[16,128]");
+  EXPECT_TRUE(classifier::ParseHloModule(usual)->complete);
+}
+
 }  // namespace
 }  // namespace rapideye::testbed

@@ -33,6 +33,8 @@ constexpr int kDivergentNumber = 3;
 // Builds of libtpu 0.0.42.1 and 0.0.17.1.
 constexpr char kBuild[] = "cl_933746096";
 constexpr char kDivergentBuild[] = "cl_829516930";
+constexpr char kFlags[] = "--xla_tpu_scoped_vmem_limit_kib=16384\n";
+constexpr char kOtherFlags[] = "--xla_tpu_scoped_vmem_limit_kib=65536\n";
 
 bool WaitsForOthers(OperationKind kind) {
   return kind == OperationKind::kCollective || kind == OperationKind::kReceive ||
@@ -69,10 +71,12 @@ ProgramPtr SparsePart(const Program& program, int number, absl::Duration compute
 
 ProgramPtr Compile(absl::string_view module, const std::vector<Line>& lines,
                    const StepOptions& options, absl::Duration compute_time) {
-  const bool divergent = options.compilation == Compilation::kDivergent;
+  const bool divergent = options.compilation != Compilation::kUsual;
   const bool staged = options.stage != kNoStage;
   auto program = std::make_shared<Program>();
-  program->build = divergent ? kDivergentBuild : kBuild;
+  program->build = options.compilation == Compilation::kDivergent ? kDivergentBuild : kBuild;
+  program->flags = options.compilation == Compilation::kOtherFlags ? kOtherFlags : kFlags;
+  if (options.compilation == Compilation::kOtherSource) program->batch *= 2;
   program->module = staged ? absl::StrCat(module, "_stage", options.stage) : std::string(module);
   int64_t pc = kFirstPc;
   int64_t tag = 1;

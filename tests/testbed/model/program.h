@@ -48,6 +48,9 @@ struct Program {
   Fingerprint channel{};
   // Build of libtpu, which compiled the program; as it stands in the names of its dumps.
   std::string build;
+  // Flags of the compiler with their values, a line each.
+  std::string flags;
+  int64_t batch = 8;  // rows of the argument
   // The program's part for SparseCores, under the same fingerprint; null: none.
   std::shared_ptr<const Program> sparse;
 
@@ -57,9 +60,14 @@ struct Program {
 
 using ProgramPtr = std::shared_ptr<const Program>;
 
-// How one compilation differs from another of the same source: another build of libtpu has laid
-// out the instructions at other pcs and numbered them otherwise.
-enum class Compilation { kUsual, kDivergent };
+// How one compilation differs from another of the same module. All but the usual one lay out the
+// instructions at other pcs and number them otherwise.
+enum class Compilation {
+  kUsual,
+  kDivergent,    // by another build of libtpu
+  kOtherFlags,   // with another value of one flag
+  kOtherSource,  // of a script that makes batches of another size
+};
 
 inline constexpr int kNoStage = -1;
 

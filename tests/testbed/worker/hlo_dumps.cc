@@ -24,11 +24,11 @@ void HloDumps::Write(const Program& program) {
                   std::ios::binary)
         << text;
   };
-  const std::string text = HloText(program);
-  write("before_optimizations.txt", text);
-  write("after_optimizations.txt", text);
+  // A reader looks for the program's text: the files beside it are there before it.
+  write("flagfile", absl::StrCat("--xla_dump_to=", directory_, "\n", program.flags));
+  write("before_optimizations.txt", SourceText(program));
+  write("after_optimizations.txt", HloText(program));
   write("after_optimizations-buffer-assignment.txt", "BufferAssignment:\n");
-  write("flagfile", "--xla_dump_to\n");
 }
 
 }  // namespace rapideye::testbed
