@@ -84,6 +84,13 @@ inline constexpr int64_t kActivityPart = 8;
 // CPU time of so many times the usual of steps, in a window without a step's traffic, input and
 // output, is work: a process that waits in a loop uses no more than one core, as its steps do.
 inline constexpr double kBusyFactor = 3;
+// For so long after its start a process without a rhythm of traffic may still read its program, and
+// compile: what it does is no measure of steps.
+inline constexpr absl::Duration kStartLasts = absl::Minutes(5);
+// A first thread that runs, or waits for a processor, for this part of a window works; it does not
+// if it does half as much in windows with steps, as where a library waits in a loop.
+inline constexpr double kWorksPart = 0.5;
+inline constexpr double kWorksFactor = 2;
 // So many windows with less, without a larger one in between, show another kind of work: two
 // minutes at the usual pace of polls, less than any default hang threshold.
 inline constexpr size_t kSmallerWindows = 24;

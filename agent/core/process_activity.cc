@@ -15,9 +15,53 @@ Value Median(std::vector<Value> values) {
   return *middle;
 }
 
+// A quarter of the values are less. Low ones count: the first window without steps passes for one
+// with steps, and evaluations may be frequent.
+double LowerQuarter(std::vector<double> values) {
+  const auto quarter = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 4);
+  std::nth_element(values.begin(), quarter, values.end());
+  return *quarter;
+}
+
+// Keeps the last kActivityWindows of them.
+void Remember(double value, std::vector<double>& values) {
+  values.push_back(value);
+  if (values.size() > kActivityWindows) values.erase(values.begin());
+}
+
+double PerTime(const ActivityWindow& window) {
+  return absl::FDivDuration(absl::Milliseconds(window.growth), window.ended - window.begun);
+}
+
 }  // namespace
 
+void LatestGrowth::Observe(int64_t counter, absl::Duration now) {
+  if (!looks_.empty() && counter < looks_.back().counter) looks_.clear();
+  if (!looks_.empty() && now <= looks_.back().at) return;
+  looks_.push_back({now, counter});
+  while (looks_.size() > 2 && now - looks_[1].at >= kActivityWindow) looks_.pop_front();
+}
+
+std::optional<ActivityWindow> LatestGrowth::Window() const {
+  if (looks_.empty() || looks_.back().at - looks_.front().at < kActivityWindow) return std::nullopt;
+  return ActivityWindow{.begun = looks_.front().at,
+                        .ended = looks_.back().at,
+                        .growth = looks_.back().counter - looks_.front().counter};
+}
+
+bool LatestGrowth::GrewBy(int64_t least) const {
+  const std::optional<ActivityWindow> window = Window();
+  if (!window.has_value() || window->growth < least) return false;
+  const Look& before = looks_[looks_.size() - 2];
+  const double part =
+      std::min(1.0, absl::FDivDuration(looks_.back().at - before.at, kActivityWindow));
+  return static_cast<double>(looks_.back().counter - before.counter) >=
+         part * static_cast<double>(least);
+}
+
 bool ActivityRhythm::Observe(int64_t counter, absl::Duration now) {
+  latest_.Observe(counter, now);
+  if (latest_.GrewBy(least_)) grew_at_ = now;
   if (!counter_.has_value() || counter < *counter_) {
     counter_ = counter;
     begun_ = now;
@@ -26,7 +70,6 @@ bool ActivityRhythm::Observe(int64_t counter, absl::Duration now) {
   if (now - begun_ < kActivityWindow) return false;
   const int64_t growth = counter - *counter_;
   last_ = ActivityWindow{.begun = begun_, .ended = now, .growth = growth};
-  if (growth >= floor_) grew_at_ = now;
   counter_ = counter;
   begun_ = now;
   if (!ShowsWork(growth)) return false;
@@ -59,12 +102,17 @@ void ProcessActivity::Observe(const ProcessReading& reading, absl::Duration now)
   const bool lives = reading.process.has_value() && !reading.process->Ended();
   const std::optional<ProcessId> process =
       lives ? std::optional(reading.process->id) : std::nullopt;
-  if (process.has_value() && process != process_) *this = ProcessActivity();
+  if (process.has_value() && process != process_) {
+    *this = ProcessActivity();
+    seen_since_ = now;
+  }
   process_ = process;
   if (!reading.work.has_value()) return;
   const bool reads =
       reading.work->io_bytes.has_value() && io_.Observe(*reading.work->io_bytes, now);
   const bool runs = cpu_.Observe(reading.work->cpu_ms, now);
+  if (reading.work->wanted_ms.has_value()) wanted_.Observe(*reading.work->wanted_ms, now);
+  ObserveFirstThread(now);
   ObserveCpu(reads, now);
   const bool alone = !traffic_.Learnt() && !io_.Learnt();
   if ((reads && io_.Learnt()) || (runs && cpu_.Learnt() && alone)) ++advances_;
@@ -73,16 +121,24 @@ void ProcessActivity::Observe(const ProcessReading& reading, absl::Duration now)
 void ProcessActivity::ObserveCpu(bool reads, absl::Duration now) {
   const std::optional<ActivityWindow>& window = cpu_.last();
   if (!window.has_value() || window->ended != now) return;
-  const double used = absl::FDivDuration(absl::Milliseconds(window->growth), now - window->begun);
+  const double used = PerTime(*window);
   const bool sends = traffic_.Learnt() && *traffic_.advanced_at() >= window->begun;
   if (sends || (reads && io_.Learnt())) {
-    cpu_of_steps_.push_back(used);
-    if (cpu_of_steps_.size() > kActivityWindows) cpu_of_steps_.erase(cpu_of_steps_.begin());
+    Remember(used, cpu_of_steps_);
+    if (const auto wanted = wanted_.Window()) Remember(PerTime(*wanted), wanted_in_steps_);
     return;
   }
-  const bool known = cpu_of_steps_.size() == kActivityWindows;
+  const bool known = cpu_of_steps_.size() == kActivityWindows && StepsAreKnown(now);
   const double least = known ? kBusyFactor * Median(cpu_of_steps_) : 0;
   if (window->growth >= kLeastCpuMs && used >= least) busy_at_ = now;
+}
+
+void ProcessActivity::ObserveFirstThread(absl::Duration now) {
+  const std::optional<ActivityWindow> window = wanted_.Window();
+  if (!window.has_value() || window->ended != now) return;
+  const bool known = wanted_in_steps_.size() == kActivityWindows && StepsAreKnown(now);
+  const double least = known ? kWorksFactor * LowerQuarter(wanted_in_steps_) : 0;
+  if (PerTime(*window) >= std::max(least, kWorksPart)) busy_at_ = now;
 }
 
 std::optional<absl::Duration> ProcessActivity::SinceAnyWork(absl::Duration now) const {
@@ -92,8 +148,18 @@ std::optional<absl::Duration> ProcessActivity::SinceAnyWork(absl::Duration now) 
   return std::max(now - *last, absl::ZeroDuration());
 }
 
+bool ProcessActivity::StepsAreKnown(absl::Duration now) const {
+  return traffic_.Learnt() || now - seen_since_ >= kStartLasts;
+}
+
 void ProcessActivity::ObserveTraffic(int64_t bytes_moved, absl::Duration now) {
-  if (traffic_.Observe(bytes_moved, now) && traffic_.Learnt()) ++advances_;
+  const bool learnt = traffic_.Learnt();
+  const bool sends = traffic_.Observe(bytes_moved, now);
+  if (!learnt && traffic_.Learnt()) {
+    cpu_of_steps_.clear();
+    wanted_in_steps_.clear();
+  }
+  if (sends && traffic_.Learnt()) ++advances_;
 }
 
 void ProcessActivity::MeasureAnew() {

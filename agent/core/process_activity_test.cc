@@ -18,11 +18,14 @@ struct Worker {
   ProcessId id = {.pid = 7, .start_ticks = 1};
   ProcessActivity activity;
 
-  void Poll(int64_t traffic, int64_t io, int64_t cpu_ms) {
+  // `wanted_ms`: of the first thread; absent: not shown.
+  void Poll(int64_t traffic, int64_t io, int64_t cpu_ms,
+            std::optional<int64_t> wanted_ms = std::nullopt) {
     now += kPoll;
     moved += traffic;
     *work.io_bytes += io;
     work.cpu_ms += cpu_ms;
+    if (wanted_ms.has_value()) work.wanted_ms = work.wanted_ms.value_or(0) + *wanted_ms;
     ProcessReading reading;
     reading.process.emplace();
     reading.process->id = id;
@@ -31,8 +34,9 @@ struct Worker {
     activity.Observe(reading, now);
     activity.ObserveTraffic(moved, now);
   }
-  void Polls(int count, int64_t traffic, int64_t io, int64_t cpu_ms) {
-    for (int i = 0; i < count; ++i) Poll(traffic, io, cpu_ms);
+  void Polls(int count, int64_t traffic, int64_t io, int64_t cpu_ms,
+             std::optional<int64_t> wanted_ms = std::nullopt) {
+    for (int i = 0; i < count; ++i) Poll(traffic, io, cpu_ms, wanted_ms);
   }
   absl::Duration Still() const { return activity.Now(now)->since_advance; }
 };
@@ -130,6 +134,36 @@ TEST(ProcessActivity, ALongEvaluationIsWorkUntilItsEnd) {
   EXPECT_EQ(worker.activity.SinceAnyWork(worker.now), absl::ZeroDuration());
 }
 
+// As measured beside two busy loops on two cores: steps and the evaluation get what is left.
+TEST(ProcessActivity, AnEvaluationThatTheMachineLeavesLittleTimeIsWork) {
+  Worker worker;
+  worker.Polls(20, 550'000, 290'000, 650, 1'600);
+  worker.Polls(4, 216, 16, 1'500, 5'000);
+  EXPECT_EQ(worker.activity.SinceAnyWork(worker.now), absl::ZeroDuration());
+  EXPECT_EQ(worker.Still(), 4 * kPoll);
+  // In a hang it wants nothing.
+  worker.Polls(4, 216, 16, 1'500, 20);
+  EXPECT_EQ(worker.activity.SinceAnyWork(worker.now), 4 * kPoll);
+}
+
+TEST(ProcessActivity, AFirstThreadThatWaitsInALoopIsNoWork) {
+  Worker worker;
+  worker.Polls(20, 400'000, 450'000, 4'000, 4'500);
+  worker.Polls(4, 700, 32, 5'000, 5'000);
+  EXPECT_EQ(worker.activity.SinceAnyWork(worker.now), 4 * kPoll);
+}
+
+// Half of the windows hold an evaluation, whose first one passes for one with steps.
+TEST(ProcessActivity, FrequentEvaluationsAreWork) {
+  Worker worker;
+  for (int i = 0; i < 24; ++i) {
+    worker.Polls(1, 550'000, 290'000, 650, 400);
+    worker.Polls(4, 216, 16, 1'500, 5'000);
+    if (i < 16) continue;  // nothing is known of steps yet
+    EXPECT_EQ(worker.activity.SinceAnyWork(worker.now), absl::ZeroDuration());
+  }
+}
+
 TEST(ProcessActivity, WaitingIsNoWorkOfAnyKind) {
   Worker worker;
   worker.Polls(20, 400'000, 450'000, 300);
@@ -155,6 +189,24 @@ TEST(ProcessActivity, AStartIsWorkBeforeAnyRhythmIsKnown) {
   EXPECT_FALSE(worker.activity.SinceAnyWork(worker.now).has_value());
 }
 
+// A start that reads for as long as a rhythm takes to learn, and then compiles.
+TEST(ProcessActivity, AStartThatReadsIsNoMeasureOfSteps) {
+  Worker worker;
+  worker.Polls(kLearns, 0, 20'000'000, 4'000, 5'000);
+  ASSERT_EQ(worker.activity.Now(worker.now)->signal, Signal::kInputOutput);
+  worker.Polls(6, 0, 100, 4'000, 5'000);
+  EXPECT_EQ(worker.activity.SinceAnyWork(worker.now), absl::ZeroDuration());
+  // Steps are another measure, by which an evaluation on the host is work.
+  worker.Polls(20, 400'000, 450'000, 300, 100);
+  worker.Polls(4, 500, 0, 1'000, 5'000);
+  EXPECT_EQ(worker.activity.SinceAnyWork(worker.now), absl::ZeroDuration());
+  // A process that reads for long and exchanges nothing has steps by its input.
+  Worker alone;
+  alone.Polls(static_cast<int>(kStartLasts / kPoll) + 1, 0, 20'000'000, 4'000, 5'000);
+  alone.Polls(6, 0, 100, 4'000, 5'000);
+  EXPECT_EQ(alone.activity.SinceAnyWork(alone.now), 6 * kPoll);
+}
+
 TEST(ProcessActivity, AnotherProcessIsLearntAnewAndNoneIsUnknown) {
   Worker worker;
   worker.Polls(20, 400'000, 450'000, 300);
@@ -165,6 +217,24 @@ TEST(ProcessActivity, AnotherProcessIsLearntAnewAndNoneIsUnknown) {
   ASSERT_TRUE(worker.activity.Now(worker.now).has_value());
   worker.activity.Observe(ProcessReading(), worker.now);
   EXPECT_FALSE(worker.activity.Now(worker.now).has_value());
+}
+
+// A standstill that is suspected is looked at four times a second.
+TEST(ProcessActivity, AnyWorkIsSeenAtEachFastPoll) {
+  constexpr absl::Duration kFast = absl::Milliseconds(250);
+  Worker worker;
+  worker.Polls(20, 400'000, 450'000, 300);
+  const auto fast = [&](int64_t traffic) {
+    worker.now += kFast;
+    worker.moved += traffic;
+    worker.activity.ObserveTraffic(worker.moved, worker.now);
+  };
+  // A number a second.
+  for (int i = 0; i < 80; ++i) fast(i % 4 == 0 ? 700 : 0);
+  EXPECT_LE(worker.activity.SinceAnyWork(worker.now), 4 * kFast);
+  // Services that go on do not count, although the window still holds the work before.
+  for (int i = 0; i < 8; ++i) fast(20);
+  EXPECT_GE(worker.activity.SinceAnyWork(worker.now), 8 * kFast);
 }
 
 TEST(ProcessActivity, FastPollsAreTakenTogether) {

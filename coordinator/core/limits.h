@@ -92,6 +92,9 @@ inline constexpr absl::Duration kMaxLaunchThreshold = absl::Minutes(5);
 inline constexpr int kLaunchFactor = 5;
 inline constexpr absl::Duration kMinHangThreshold = absl::Minutes(5);
 inline constexpr int kPauseFactor = 3;
+// For so long at least an alarm waits while all processes work: an evaluation and a retry in vain
+// look the same from outside, and a threshold of seconds is about processes that wait.
+inline constexpr absl::Duration kMinWorkAllowance = absl::Minutes(1);
 // When every loop's page says that the loop is within a step or waits for input, the usual
 // reasons of a long pause (a checkpoint, an evaluation, a compilation) are excluded, and the
 // runtime's own patience inside a launch is enough.

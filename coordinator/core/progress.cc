@@ -235,6 +235,22 @@ std::optional<absl::Duration> WorkOfAll(const std::map<WorkerId, WorkerProgress>
   return least;
 }
 
+// The startup grace, counted from `begin`, extended while any process works: the others wait for
+// it, and on a busy machine a start takes several times as long. Work is over once half of the
+// grace shows none, and excuses no more than a pause.
+absl::Duration GraceOfStart(const std::map<WorkerId, WorkerProgress>& workers,
+                            const Thresholds& thresholds, absl::Duration begin) {
+  const absl::Duration grace = thresholds.startup_grace;
+  absl::Duration worked = begin;
+  for (const auto& [id, worker] : workers) {
+    if (worker.connected && worker.any_work_at.has_value()) {
+      worked = std::max(worked, *worker.any_work_at);
+    }
+  }
+  return std::clamp(worked - begin + grace / 2, grace,
+                    std::min(kPauseFactor * grace, std::max(grace, thresholds.longest_pause)));
+}
+
 // Extends a measure that knows of no step under way while all processes work: a long evaluation
 // completes no step, exchanges little and reads little, and a hang silences at least those that
 // wait. Work is over once half of the threshold shows none. All may retry in vain for ever, so work
@@ -245,8 +261,9 @@ Standstill WhileAllWork(Standstill measure, const std::map<WorkerId, WorkerProgr
   if (!worked.has_value()) return measure;
   const absl::Duration working = *worked - (now - measure.still_for) + measure.threshold / 2;
   if (working <= measure.threshold) return measure;
-  const absl::Duration longest = std::min(kPauseFactor * measure.threshold,
-                                          std::max(measure.threshold, thresholds.longest_pause));
+  const absl::Duration longest =
+      std::min(std::max(kPauseFactor * measure.threshold, kMinWorkAllowance),
+               std::max(measure.threshold, thresholds.longest_pause));
   measure.threshold = std::min(working, longest);
   absl::StrAppend(&measure.why, "; no training process only waits");
   return measure;
@@ -553,19 +570,26 @@ std::optional<Standstill> Progress::MeasureWork(const Thresholds& thresholds,
   if (!last.has_value()) return std::nullopt;
   absl::Duration longest = absl::ZeroDuration();
   std::optional<absl::Duration> first_seen;
+  bool exchanges = false;
   for (const auto& [id, worker] : workers_) {
     if (worker.seen_since.has_value()) Lower(first_seen, *worker.seen_since);
-    if (!worker.activity.has_value() || !worker.activity->longest.has_value()) continue;
-    longest = std::max(longest, *worker.activity->longest);
+    if (!worker.activity.has_value()) continue;
+    exchanges |= worker.activity->signal == wire::ProcessActivitySignal::kTraffic;
+    longest = std::max(longest, worker.activity->longest.value_or(absl::ZeroDuration()));
   }
   if (!first_seen.has_value()) return std::nullopt;
-  const absl::Duration grace_left = *first_seen + thresholds.startup_grace - *last;
-  const Standstill measure{
-      .threshold = std::max(ActivityThreshold(thresholds, learning, longest), grace_left),
+  // Steps of several workers exchange something: before any traffic the job may still start.
+  const absl::Duration grace =
+      exchanges ? thresholds.startup_grace : GraceOfStart(workers_, thresholds, *first_seen);
+  const absl::Duration grace_left = *first_seen + grace - *last;
+  const Standstill working{
+      .threshold = ActivityThreshold(thresholds, learning, longest),
       .still_for = now - *last,
       .why = "neither traffic nor input, output or CPU time shows that half of the processes work",
       .noticed_by = NameOfActivity(workers_)};
-  return WhileAllWork(measure, workers_, thresholds, now);
+  Standstill measure = WhileAllWork(working, workers_, thresholds, now);
+  measure.threshold = std::max(measure.threshold, grace_left);
+  return measure;
 }
 
 std::optional<Standstill> Progress::Measure(const Thresholds& thresholds, const Learning& learning,
@@ -592,11 +616,13 @@ std::optional<Standstill> Progress::Measure(const Thresholds& thresholds, const 
   const bool learnt =
       job.measured != Measured::kByPages || learning.LongestStep() > absl::ZeroDuration();
   if (!job.last_completion.has_value() || !learnt) {
-    const Standstill start =
-        since(job.last_completion.value_or(*job.first_seen), thresholds.startup_grace,
-              by_steps ? "fewer than two steps have completed since the job started"
-                       : "no launch has completed since the job started");
-    return by_steps ? WhileAllWork(start, workers_, thresholds, now) : start;
+    const absl::Duration begin = job.last_completion.value_or(*job.first_seen);
+    if (!by_steps) {
+      return since(begin, thresholds.startup_grace,
+                   "no launch has completed since the job started");
+    }
+    return since(begin, GraceOfStart(workers_, thresholds, begin),
+                 "fewer than two steps have completed since the job started");
   }
   const absl::Duration last = *job.last_completion;
   if (job.known_in_flight.has_value()) {

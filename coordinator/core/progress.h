@@ -134,7 +134,9 @@ class Progress {
   // threshold counts from its end: it grows by the pause, at most by its allowance.
   // Where no runtime answers anywhere, but pages have steps, steps take the place of
   // launches:
-  //   * Fewer than two steps have completed in this incarnation: startup grace.
+  //   * Fewer than two steps have completed in this incarnation: startup grace, extended up to
+  //   three
+  //     times, but not beyond the longest pause, while any process works.
   //   * Every page is within a step or waits for input: StepThreshold.
   //   * Otherwise: hang threshold. An announced pause counts as above.
   // Where no page has a step either, but the log of some worker tells one, seldom of every
@@ -142,12 +144,13 @@ class Progress {
   // Where pages or lines, or the work of the processes itself, tell of progress, but no page is
   // known to be within a step, an evaluation may be under way that tells nothing, or a save: while
   // no worker only waits (Heartbeat.since_any_work_ms), the threshold is up to three times as
-  // long, but no longer than the longest pause.
+  // long, or a minute, but no longer than the longest pause.
   // Where no log tells a step, but a rhythm of work is known of at least half of the workers:
   // ActivityThreshold, from when half of those or more have stood still. A worker that spins,
   // retries or compiles while the others wait for it does not count. A start has rhythms of its
-  // own: until the startup grace has passed since the first worker came, no hang is concluded.
-  // Absent while none of these measures is known: the job is not running.
+  // own: until the startup grace has passed since the first worker came, extended as above as long
+  // as no traffic has a rhythm, no hang is concluded. Absent while none of these measures is known:
+  // the job is not running.
   std::optional<Standstill> Measure(const Thresholds& thresholds, const Learning& learning,
                                     absl::Duration now) const;
   // The hang, if there is one: no worker completes launches, for as long as the threshold that

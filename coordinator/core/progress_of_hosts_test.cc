@@ -17,12 +17,17 @@ class StepsTest : public ::testing::Test {
   }
 
   // Both workers have been in this step since it began: a step begins every second.
-  void Hear(int second, int64_t step, Phase phase = Phase::kStep) {
+  // `any_worked`: when the second worker last did anything but wait; absent: it does not tell.
+  void Hear(int second, int64_t step, Phase phase = Phase::kStep,
+            std::optional<int> any_worked = std::nullopt) {
     for (int task = 0; task < 2; ++task) {
       wire::Heartbeat heartbeat;
       heartbeat.process_incarnation = "p";
       heartbeat.runtime.state = RuntimeState::kUnavailable;
       heartbeat.progress = rapideye::Progress{.step = step, .phase = phase, .phase_ms = 0};
+      if (task == 1 && any_worked.has_value()) {
+        heartbeat.since_any_work = absl::Seconds(second - *any_worked);
+      }
       const WorkerId worker{0, task};
       progress_.Observe(worker, kAgentOfHost, heartbeat, absl::Seconds(second));
       if (const auto took = progress_.Find(worker)->step_took) learning_.ObserveStep(worker, *took);
@@ -89,6 +94,24 @@ TEST_F(StepsTest, BeforeTwoStepsTheStartUpGraceHolds) {
   EXPECT_FALSE(Judge(1999).has_value());
   ASSERT_TRUE(Judge(2000).has_value());
   EXPECT_EQ(Judge(2000)->threshold, thresholds_.startup_grace);
+}
+
+TEST_F(StepsTest, AStartIsWaitedForWithinBoundsWhileAnyWorkerWorks) {
+  thresholds_.startup_grace = absl::Minutes(1);
+  progress_.Forget();
+  learning_.Forget();
+  Hear(200, 0);
+  EXPECT_TRUE(Judge(260).has_value());
+  // A worker compiles, and the others wait for it.
+  Hear(270, 0, Phase::kStep, 265);
+  EXPECT_FALSE(Judge(265 + 29).has_value());
+  EXPECT_TRUE(Judge(265 + 30).has_value());
+  Hear(380, 0, Phase::kStep, 380);
+  EXPECT_FALSE(Judge(379).has_value());
+  EXPECT_TRUE(Judge(380).has_value());
+  thresholds_.longest_pause = absl::Seconds(90);
+  EXPECT_TRUE(Judge(290).has_value());
+  EXPECT_FALSE(Judge(289).has_value());
 }
 
 // A job of which one worker's log tells the step, every 10 s, and nothing else.
@@ -310,7 +333,7 @@ class ActivityTest : public ::testing::Test {
       if (process) heartbeat.process_incarnation = "p";
       const double at = worked[static_cast<size_t>(task)];
       if (at >= 0) {
-        heartbeat.activity = wire::ProcessActivity{.signal = wire::ProcessActivitySignal::kTraffic,
+        heartbeat.activity = wire::ProcessActivity{.signal = signal_,
                                                    .advances = static_cast<int64_t>(at),
                                                    .since_advance = absl::Seconds(now - at),
                                                    .longest = longest_};
@@ -323,6 +346,7 @@ class ActivityTest : public ::testing::Test {
     return progress_.Judge(thresholds_, learning_, absl::Seconds(seconds));
   }
 
+  wire::ProcessActivitySignal signal_ = wire::ProcessActivitySignal::kTraffic;
   absl::Duration longest_ = absl::Seconds(5);
   std::optional<double> any_worked_;
   Thresholds thresholds_;
@@ -368,6 +392,35 @@ TEST_F(ActivityTest, TheLongestGapOfHealthCountsThreefold) {
 TEST_F(ActivityTest, NothingIsConcludedWhileAJobStarts) {
   EXPECT_FALSE(Judge(699).has_value());
   EXPECT_TRUE(Judge(700).has_value());
+}
+
+TEST_F(ActivityTest, AStartWithoutTrafficIsWaitedForWithinBoundsWhileAnyWorkerWorks) {
+  signal_ = wire::ProcessActivitySignal::kInputOutput;
+  Hear(700, {300, 300, 300, 300});
+  EXPECT_TRUE(Judge(700).has_value());
+  any_worked_ = 650;
+  Hear(700, {300, 300, 300, 300});
+  EXPECT_FALSE(Judge(650 + 299).has_value());
+  EXPECT_TRUE(Judge(650 + 300).has_value());
+  any_worked_ = 1900;
+  Hear(1900, {300, 300, 300, 300});
+  EXPECT_FALSE(Judge(1899).has_value());
+  EXPECT_TRUE(Judge(1900).has_value());
+  // A job that exchanges something has started.
+  signal_ = wire::ProcessActivitySignal::kTraffic;
+  Hear(1300, {300, 300, 300, 300});
+  EXPECT_TRUE(Judge(1300).has_value());
+}
+
+TEST_F(ActivityTest, AThresholdOfSecondsIsNotAboutProcessesThatWork) {
+  thresholds_.hang = absl::Seconds(12);
+  longest_ = absl::Seconds(1);
+  Hear(1001, {1000, 1000, 1000, 1000});
+  EXPECT_TRUE(Judge(1012).has_value());
+  any_worked_ = 1060;
+  Hear(1060, {1000, 1000, 1000, 1000});
+  EXPECT_FALSE(Judge(1059).has_value());
+  EXPECT_TRUE(Judge(1060).has_value());
 }
 
 TEST_F(ActivityTest, TooFewRhythmsTellNothing) {

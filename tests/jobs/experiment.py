@@ -41,7 +41,7 @@ HANG_LINE = (
     "Timeout: 1m\n"
 )
 # Ways of being odd that begin with the program, and so come before the steady state.
-UNTOLD = ("constant", "slow-import")
+UNTOLD = ("constant", "slow-import", "slow-compilation")
 # From an alarm to the digest: the deadline of collection, and slack for a busy machine.
 COLLECTION = 20.0
 

@@ -39,6 +39,19 @@ std::optional<int64_t> IoBytes(absl::string_view text) {
   return static_cast<int64_t>(sum);
 }
 
+std::optional<int64_t> WantedMs(absl::string_view text) {
+  constexpr uint64_t kNanosInMs = 1'000'000;
+  const std::vector<absl::string_view> words =
+      absl::StrSplit(text, absl::ByAnyChar(" \n"), absl::SkipEmpty());
+  uint64_t ran = 0;
+  uint64_t waited = 0;
+  if (words.size() < 2 || !absl::SimpleAtoi(words[0], &ran) ||
+      !absl::SimpleAtoi(words[1], &waited)) {
+    return std::nullopt;
+  }
+  return static_cast<int64_t>(ran / kNanosInMs + waited / kNanosInMs);
+}
+
 ProcessTree::ProcessTree(std::string proc_root)
     : proc_root_(std::move(proc_root)),
       ticks_per_second_(std::max<int64_t>(1, sysconf(_SC_CLK_TCK))) {}
@@ -47,6 +60,7 @@ std::optional<ProcessWork> ProcessTree::Read(const ProcessId& process, absl::Dur
   if (process_ != process) {
     process_ = process;
     last_.clear();
+    last_wanted_ms_.reset();
     total_ = {};
     next_list_ = now;
   }
@@ -71,7 +85,19 @@ std::optional<ProcessWork> ProcessTree::Read(const ProcessId& process, absl::Dur
   last_ = std::move(seen);
   const auto self = last_.find(process.pid);
   if (self == last_.end() || self->second.id != process) return std::nullopt;
+  AddWanted();
   return total_;
+}
+
+void ProcessTree::AddWanted() {
+  const auto text = file::ReadSmallFile(absl::StrCat(proc_root_, "/", process_->pid, "/schedstat"),
+                                        kMaxProcFileBytes);
+  const std::optional<int64_t> wanted = text.has_value() ? WantedMs(*text) : std::nullopt;
+  if (wanted.has_value()) {
+    total_.wanted_ms =
+        total_.wanted_ms.value_or(0) + Grown(*wanted, last_wanted_ms_.value_or(*wanted));
+  }
+  last_wanted_ms_ = wanted;
 }
 
 void ProcessTree::ListChildren() {

@@ -2,7 +2,9 @@
 //
 // Facts: /proc/PID/stat and /proc/PID/io, /proc/PID/task/TID/children (proc(5)). `rchar` and
 // `wchar` count all that is read and written by read(2), write(2) and their kin: files, pipes,
-// and sockets as far as they are used so.
+// and sockets as far as they are used so. /proc/PID/schedstat is of the first thread alone: the
+// nanoseconds for which it ran, and for which it waited for a processor
+// (Documentation/scheduler/sched-stats.rst).
 #ifndef RAPIDEYE_AGENT_SOURCES_PROCESS_FETCH_TREE_H_
 #define RAPIDEYE_AGENT_SOURCES_PROCESS_FETCH_TREE_H_
 
@@ -20,6 +22,9 @@ namespace rapideye::agent {
 
 // Bytes read and written by the text of /proc/PID/io; absent: it does not say.
 std::optional<int64_t> IoBytes(absl::string_view text);
+// Milliseconds that the thread ran or waited for a processor, by the text of /proc/PID/schedstat;
+// absent: it does not say.
+std::optional<int64_t> WantedMs(absl::string_view text);
 
 // Follows the work of one process after another. Not synchronised.
 class ProcessTree {
@@ -27,7 +32,8 @@ class ProcessTree {
   // `proc_root` is normally "/proc".
   explicit ProcessTree(std::string proc_root);
 
-  // Reads two small files of each process; the children are searched now and then. The work of a
+  // Reads two small files of each process, and one more of the process itself; the children are
+  // searched now and then. The work of a
   // child before it is first seen does not count. Absent: the process has gone. `now` is monotonic.
   std::optional<ProcessWork> Read(const ProcessId& process, absl::Duration now);
 
@@ -41,6 +47,7 @@ class ProcessTree {
   void ListChildren();
   void AddChildrenOf(int64_t pid);
   std::optional<Counters> ReadOne(int64_t pid) const;
+  void AddWanted();
 
   const std::string proc_root_;
   const int64_t ticks_per_second_;
@@ -48,6 +55,7 @@ class ProcessTree {
   std::vector<int64_t> pids_;  // the process, then its children
   absl::Duration next_list_ = -absl::InfiniteDuration();
   std::map<int64_t, Counters> last_;  // by pid
+  std::optional<int64_t> last_wanted_ms_;
   ProcessWork total_;
 };
 

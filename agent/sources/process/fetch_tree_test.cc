@@ -26,6 +26,19 @@ TEST(IoBytesTest, ATextWithoutThemSaysNothing) {
   EXPECT_EQ(IoBytes("rchar: -1\nwchar: 400\n"), std::nullopt);
 }
 
+TEST(WantedMsTest, AddsTheTimesOfRunningAndOfWaitingForAProcessor) {
+  EXPECT_THAT(WantedMs("2000000000 1500000000 77\n"), Optional(3500));
+  // No sum of two such numbers leaves the range.
+  EXPECT_TRUE(WantedMs("18446744073709551615 18446744073709551615 1").has_value());
+}
+
+TEST(WantedMsTest, ATextWithoutThemSaysNothing) {
+  EXPECT_EQ(WantedMs(""), std::nullopt);
+  EXPECT_EQ(WantedMs("2000000000\n"), std::nullopt);
+  EXPECT_EQ(WantedMs("2000000000 -5 1\n"), std::nullopt);
+  EXPECT_EQ(WantedMs("18446744073709551616 1 1\n"), std::nullopt);
+}
+
 class ProcessTreeTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -63,6 +76,31 @@ TEST_F(ProcessTreeTest, SumsChildrenOfChildren) {
   ASSERT_TRUE(work.has_value());
   EXPECT_EQ(work->cpu_ms, 3000);
   EXPECT_THAT(work->io_bytes, Optional(1500));
+}
+
+TEST_F(ProcessTreeTest, CountsHowLongTheFirstThreadWantedToRun) {
+  ProcessTree tree(root_);
+  const ProcessId process = {.pid = 10, .start_ticks = 500};
+  const auto read = [&](int second, const std::string& schedstat) {
+    Write(10, 0, 1000, "");
+    std::ofstream(root_ / "10" / "schedstat") << schedstat;
+    return tree.Read(process, absl::Seconds(second))->wanted_ms;
+  };
+  EXPECT_THAT(read(1, "7000000000 1000000000 5\n"), Optional(0));
+  EXPECT_THAT(read(6, "8000000000 4500000000 9\n"), Optional(4500));
+  // A kernel that does not show it for a while.
+  EXPECT_THAT(read(11, ""), Optional(4500));
+  EXPECT_THAT(read(16, "20000000000 5000000000 9\n"), Optional(4500));
+  EXPECT_THAT(read(21, "20100000000 5000000000 9\n"), Optional(4600));
+}
+
+TEST_F(ProcessTreeTest, AKernelThatShowsNoWaitForAProcessorIsNoError) {
+  ProcessTree tree(root_);
+  Write(10, 0, 1000, "");
+  const std::optional<ProcessWork> work =
+      tree.Read({.pid = 10, .start_ticks = 500}, absl::Seconds(1));
+  ASSERT_TRUE(work.has_value());
+  EXPECT_EQ(work->wanted_ms, std::nullopt);
 }
 
 TEST_F(ProcessTreeTest, AChildThatEndsTakesNothingAway) {

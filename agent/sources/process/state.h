@@ -38,6 +38,9 @@ struct ProcessWork {
   // absent: the kernel does not show the number to this agent.
   std::optional<int64_t> io_bytes;
   int64_t cpu_ms = 0;  // likewise
+  // Time for which the first thread of the process itself ran or was ready to run, likewise: what
+  // it would have run on an idle machine. Absent: the kernel does not show it.
+  std::optional<int64_t> wanted_ms = std::nullopt;
 };
 
 struct ProcessReading {

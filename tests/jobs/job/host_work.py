@@ -104,6 +104,18 @@ def report_spectrum(values):
     return jax.jit(spectrum)(values)
 
 
+def compile_for_long(values):
+    """Programs whose compilations together take half a minute of a core."""
+
+    def unrolled(x, first):
+        for number in range(first, first + 120):
+            x = jnp.sin(x) * number + jnp.roll(x, number)
+        return x.sum()
+
+    for first in range(4):
+        jax.jit(unrolled, static_argnums=1).lower(values, first).compile()
+
+
 def log_from_device(values):
     """The device calls a function of the program that never returns."""
 

@@ -84,6 +84,8 @@ class Trainer:
         first = self._on_mesh(next(self._batches))
         with progress.compile():
             self._train_step = self._train_step.lower(self._state, first).compile()
+            if self._asked.odd == "slow-compilation":
+                host_work.compile_for_long(jnp.ones(8))
         for number, batch in enumerate(progress.batches(self._batches)):
             if number >= self._asked.steps:
                 break
