@@ -47,6 +47,10 @@ std::optional<std::string> NicAtFault(const Case& c, int worker, const std::set<
   return down && other_up ? std::optional(name) : std::nullopt;
 }
 
+std::optional<std::string> OnlyOf(const std::set<std::string>& names) {
+  return names.size() == 1 ? std::optional(*names.begin()) : std::nullopt;
+}
+
 // True if the head stands apart from its slice at a place of which nothing is known.
 bool MayBeTransfer(const Case& c, const Head& head) {
   if (head.kind != HeadKind::kElsewhere && head.kind != HeadKind::kLaggard) return false;
@@ -64,6 +68,10 @@ class Rule {
     return may_be_at_transfer_.contains(pair.first) || may_be_at_transfer_.contains(pair.second);
   }
   bool Awaited(int worker) const;
+
+  // True if one of the two is seen to wait for another slice, or their slices stand together at a
+  // transfer at which no other slice stands.
+  bool AreAtTransfer(const WorkerPair& pair) const;
   SliceState StateOf(int worker) const {
     return c_.graph.slices[static_cast<size_t>(c_.worker(worker).slice)].state;
   }
@@ -91,6 +99,10 @@ class Rule {
   // a connection to a missing one is broken. That host may be behind the same cut as the worker,
   // and then a switch fails, not a host.
   bool AnotherMayBeCutOff(int worker) const;
+
+  // True if it shows connections to peers, and the peers have acknowledged all that it sent: a host
+  // that is cut off in the midst of a transfer holds bytes.
+  bool AllIsAcknowledged(int worker) const;
   void TakePair(const WorkerPair& pair, const PairEvidence& evidence);
 
   // A single failed probe and no other evidence: between hosts without traffic it proves nothing,
@@ -157,6 +169,17 @@ void Rule::Apply() {
 bool Rule::Awaited(int worker) const {
   return waits_outside_.contains(worker) || may_wait_outside_.contains(worker) ||
          StateOf(worker) == SliceState::kWaitsOutside;
+}
+
+bool Rule::AreAtTransfer(const WorkerPair& pair) const {
+  if (waits_outside_.contains(pair.first) || waits_outside_.contains(pair.second)) return true;
+  const SliceView& own = c_.graph.slices[static_cast<size_t>(c_.worker(pair.first).slice)];
+  const SliceView& other = c_.graph.slices[static_cast<size_t>(c_.worker(pair.second).slice)];
+  if (&own == &other || own.crowd_place < 0 || own.crowd_place != other.crowd_place) return false;
+  return c_.positions.place(own.crowd_place).hlo_class == HloClass::kCrossWait &&
+         std::none_of(c_.graph.slices.begin(), c_.graph.slices.end(), [&](const SliceView& view) {
+           return &view != &own && &view != &other && view.crowd_place == own.crowd_place;
+         });
 }
 
 void Rule::TakeCut(std::map<WorkerPair, const PairEvidence*>& open) {
@@ -285,10 +308,12 @@ void Rule::TakeHost(int worker, std::map<WorkerPair, const PairEvidence*>& open)
                           Evidence(c_, Strength::kStrong, {worker}, text));
   // Failed probes by peers without traffic do not contradict traffic that arrives.
   const bool delivers = links_.delivers[static_cast<size_t>(worker)];
-  // Two probes that are lost by chance may have an end in common.
-  const bool chance = strays == peers.size() && peers.size() == 2 && !bad_is_down;
-  finding.confidence =
-      awaited && !delivers && !chance ? kConfidenceNetworkHost : kConfidenceLinkUnawaited;
+  // Probes that are lost by chance may have an end in common.
+  const bool chance = strays == peers.size() && !bad_is_down &&
+                      (peers.size() == 2 || IsReached(worker, OnlyOf(bad)));
+  finding.confidence = chance && !waits_outside_.contains(worker) ? kConfidenceStrayProbe
+                       : awaited && !delivers && !chance          ? kConfidenceNetworkHost
+                                                                  : kConfidenceLinkUnawaited;
   Finish(finding, text);
   if (!delivers) JudgeRemoval(worker, nic, peers, agreeing, finding);
   hosts_.push_back(std::move(finding));
@@ -323,7 +348,7 @@ void Rule::JudgeRemoval(int worker, const std::optional<std::string>& nic,
   }
   own_side = own_side || CarrierDown(worker, nic ? std::set{*nic} : std::set<std::string>{});
   if (!own_side || needed == 0 || witnesses.size() < needed) return;
-  if (IsReached(worker, nic) || AnotherMayBeCutOff(worker)) return;
+  if (IsReached(worker, nic) || AnotherMayBeCutOff(worker) || AllIsAcknowledged(worker)) return;
   // A single witness can be the end that is broken; peers that reached it over
   // the same NIC speak for the host.
   if (probing.size() < 2) return;
@@ -380,6 +405,13 @@ bool Rule::AnotherMayBeCutOff(int worker) const {
   return false;
 }
 
+bool Rule::AllIsAcknowledged(int worker) const {
+  const std::vector<Socket>& sockets = c_.worker(worker).snapshot->sockets;
+  return !sockets.empty() && std::all_of(sockets.begin(), sockets.end(), [](const Socket& socket) {
+    return socket.state == SocketState::kEstablished && socket.unacked_bytes == 0;
+  });
+}
+
 void Rule::TakePair(const WorkerPair& pair, const PairEvidence& evidence) {
   Finding finding;
   finding.basis = Basis::kLink;
@@ -396,7 +428,8 @@ void Rule::TakePair(const WorkerPair& pair, const PairEvidence& evidence) {
   const bool awaited = Awaited(pair.first) || Awaited(pair.second) ||
                        (!evidence.unacked.empty() && MayBeAtTransfer(pair));
   if (IsStray(evidence)) {
-    finding.confidence = Exchange(pair) ? kConfidenceLinkUnawaited : kConfidenceStrayProbe;
+    finding.confidence =
+        AreAtTransfer(pair) && Exchange(pair) ? kConfidenceLinkUnawaited : kConfidenceStrayProbe;
   } else if (!awaited) {
     finding.confidence = kConfidenceLinkUnawaited;
   } else {
