@@ -128,14 +128,6 @@ class SplitSlice {
   std::vector<int> OfTheOnlySplitSlice() const;
   bool Connected(const std::vector<int>& workers) const;
 
-  std::optional<int64_t> AtOf(int worker) const {
-    return c_.positions.unit(c_.positions.UnitsOf(worker).first).at;
-  }
-
-  bool IsAhead(int worker, int other) const;
-  std::optional<int64_t> StepOf(int worker) const;
-  bool WaitsInSlice(int worker) const;
-
   // True if each of its cores is in a launch, at a place that can be a wait for another core.
   bool Waits(int worker) const;
 
@@ -143,8 +135,6 @@ class SplitSlice {
   // which the others wait; else the side whose program fewer of the cohort are in.
   std::vector<int> Odd(const std::vector<int>& one, const std::vector<int>& other) const;
 
-  // True if the other worker's program stands in this worker's queue.
-  bool Queues(int worker, int other) const;
   int64_t InProgramOf(int worker) const;
 
   // True if every other head waits for the odd hosts, too.
@@ -188,7 +178,8 @@ std::vector<int> SplitSlice::OfTheOnlySplitSlice() const {
   const std::vector<int> odd = Odd(split->begin()->second, split->rbegin()->second);
   const std::vector<int>& rest =
       odd == split->begin()->second ? split->rbegin()->second : split->begin()->second;
-  if (odd.empty() || IsAhead(odd.front(), rest.front()) || WaitsInSlice(odd.front())) return odd;
+  if (odd.empty() || IsAhead(c_, odd.front(), rest.front()) || WaitsInSlice(c_, odd.front()))
+    return odd;
   // A host that is behind, at a place of which nothing is known, may wait for another slice, unless
   // it is a single host with sockets or probes, which would show a broken connection.
   if (c_.topology.slices().size() == 1 || (odd.size() == 1 && rest.size() > 1 && Connected(odd))) {
@@ -202,29 +193,6 @@ bool SplitSlice::Connected(const std::vector<int>& workers) const {
     const Snapshot& snapshot = *c_.worker(worker).snapshot;
     return !snapshot.sockets.empty() || !snapshot.probes.empty();
   });
-}
-
-bool SplitSlice::IsAhead(int worker, int other) const {
-  const auto step = StepOf(worker);
-  const auto other_step = StepOf(other);
-  if (step && other_step && *step != *other_step) return *step > *other_step;
-  const auto own = AtOf(worker);
-  const auto theirs = AtOf(other);
-  return own && theirs ? *own > *theirs : Queues(other, worker) && !Queues(worker, other);
-}
-
-std::optional<int64_t> SplitSlice::StepOf(int worker) const {
-  const std::optional<Progress>& progress = c_.worker(worker).snapshot->progress;
-  return progress ? progress->step : std::nullopt;
-}
-
-bool SplitSlice::WaitsInSlice(int worker) const {
-  const auto [first, last] = c_.positions.UnitsOf(worker);
-  for (int i = first; i < last; ++i) {
-    const HloClass hlo_class = c_.positions.place(c_.positions.unit(i).place).hlo_class;
-    if (hlo_class != HloClass::kInSliceWait && hlo_class != HloClass::kSparseWait) return false;
-  }
-  return true;
 }
 
 bool SplitSlice::Waits(int worker) const {
@@ -247,19 +215,11 @@ bool SplitSlice::Waits(int worker) const {
 
 std::vector<int> SplitSlice::Odd(const std::vector<int>& one, const std::vector<int>& other) const {
   if (one.size() != other.size()) return one.size() < other.size() ? one : other;
-  if (IsAhead(one.front(), other.front())) return one;
-  if (IsAhead(other.front(), one.front())) return other;
+  if (IsAhead(c_, one.front(), other.front())) return one;
+  if (IsAhead(c_, other.front(), one.front())) return other;
   const int64_t votes = InProgramOf(one.front()) - InProgramOf(other.front());
   if (votes == 0) return {};
   return votes < 0 ? one : other;
-}
-
-bool SplitSlice::Queues(int worker, int other) const {
-  const int theirs = c_.divergence.running[static_cast<size_t>(other)];
-  const auto [first, last] = c_.positions.UnitsOf(worker);
-  const std::vector<Launch> chain = c_.topology.Chain(worker, *c_.positions.unit(first).core);
-  return std::any_of(chain.begin() + 1, chain.end(),
-                     [&](const Launch& launch) { return launch.program == theirs; });
 }
 
 int64_t SplitSlice::InProgramOf(int worker) const {
