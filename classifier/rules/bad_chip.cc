@@ -381,8 +381,7 @@ void Rule::UseDirect(const ChipKey& key, Finding& finding) {
   for (const Direct& entry : DirectOn(key)) {
     const auto& [where, direct] = *entry;
     used_.insert(where);
-    finding.evidence.push_back(
-        Evidence(c_, Strength::kDirect, HardwareReport{key.first, direct.text}));
+    finding.evidence.push_back(Evidence(c_, Strength::kDirect, Words{key.first, direct.text}));
     finding.confidence = std::max(finding.confidence, kConfidenceDirectHardware);
     JudgeChipRemoval(c_.worker(where.first), where, direct, finding);
   }
@@ -400,7 +399,7 @@ void Rule::ByWord() {
     finding.cause = Cause::kBadTpuChip;
     finding.detail = DetailOf(direct);
     finding.confidence = first ? kConfidenceDirectHardware - 0.02 : kConfidenceUnorderedErrors;
-    const HardwareReport fact{where.first, direct.text};
+    const Words fact{where.first, direct.text};
     Culprit culprit = CulpritWorker(c_, where.first, FactText(c_, fact));
     culprit.chip = where.second;
     finding.culprits.push_back(std::move(culprit));

@@ -16,9 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "classifier/facts.h"
 #include "classifier/passed_launches.h"
-#include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/sides.h"
 #include "classifier/thresholds.h"
@@ -43,27 +42,10 @@ void ByModule(const Case& c, Findings& out) {
   }
 }
 
-// The launches of one worker, in the order in which it was given them.
-std::string ChainText(const Case& c, int worker) {
-  const auto [first, last] = c.positions.UnitsOf(worker);
-  if (first == last) return "";
-  std::string text;
-  for (const Launch& launch : c.topology.Chain(worker, *c.positions.unit(first).core)) {
-    absl::StrAppend(&text, text.empty() ? "" : ", then ", ProgramName(c.topology, launch.program));
-    if (text.size() > kQuoteBytes) break;
-  }
-  return text;
-}
-
-void AddSmallerSide(const Case& c, const std::vector<int>& odd, std::string_view what,
-                    Finding& finding) {
+void AddSmallerSide(const Case& c, const std::vector<int>& odd, Differs differs, Finding& finding) {
   for (int worker : odd) {
     if (finding.culprits.size() >= kDivergedCulprits) break;
-    std::string text = absl::StrCat(Who(c.worker(worker)), " ", std::string(what));
-    const std::string chain = ChainText(c, worker);
-    if (!chain.empty()) absl::StrAppend(&text, ": ", chain);
-    finding.evidence.push_back(Evidence(c, Strength::kStrong, {worker}, text));
-    finding.culprits.push_back(CulpritWorker(c, worker, std::move(text)));
+    Accuse(c, Strength::kStrong, LaunchesDiffer{worker, differs}, finding);
   }
 }
 
@@ -84,7 +66,7 @@ void ByQueueOrder(const Case& c, Findings& out) {
     finding.cause = Cause::kDifferentModule;
     finding.detail = Detail::kLaunchOrder;
     finding.confidence = kConfidenceLaunchOrder;
-    AddSmallerSide(c, members, "was given its launches in another order than its peers", finding);
+    AddSmallerSide(c, members, Differs::kOrder, finding);
     finding.explains = c.graph.waiting;
     finding.why = finding.culprits.front().why;
     out.Add(kRule, std::move(finding));
@@ -98,8 +80,7 @@ void BySkippedLaunch(const Case& c, Findings& out) {
   finding.cause = Cause::kDifferentModule;
   finding.detail = Detail::kLaunchOrder;
   finding.confidence = kConfidenceSkippedLaunch;
-  AddSmallerSide(c, c.graph.ahead_of_all, "is past a launch in which its whole slice still meets",
-                 finding);
+  AddSmallerSide(c, c.graph.ahead_of_all, Differs::kSkipped, finding);
   finding.explains = c.graph.waiting;
   finding.why = finding.culprits.front().why;
   out.Add(kRule, std::move(finding));
@@ -152,7 +133,7 @@ void SplitSlice::Apply(Findings& out) {
   finding.cause = Cause::kDifferentModule;
   finding.detail = Detail::kLaunchOrder;
   finding.confidence = kConfidenceSplitSlice;
-  AddSmallerSide(c_, odd, "waits in another launch than the rest of its slice", finding);
+  AddSmallerSide(c_, odd, Differs::kSplit, finding);
   finding.explains = c_.graph.waiting;
   finding.why = finding.culprits.front().why;
   out.Add(kRule, std::move(finding));
@@ -244,8 +225,7 @@ void ByAssertion(const Case& c, Findings& out) {
     if (event.kind != ErrorKind::kLaunchGroup) continue;
     reporters.push_back(event.worker);
     finding.evidence.push_back(
-        Evidence(c, Strength::kDirect, {event.worker},
-                 absl::StrCat(Who(c.worker(event.worker)), " reports: ", event.text)));
+        Evidence(c, Strength::kDirect, Words{event.worker, event.text, Said::kOfOthers}));
   }
   if (reporters.empty()) return;
   std::sort(reporters.begin(), reporters.end());
@@ -263,9 +243,9 @@ void ByAssertion(const Case& c, Findings& out) {
   }
   finding.confidence = odd.empty() ? kConfidenceLaunchGroupText : kConfidenceLaunchGroupSeen;
   if (odd.empty()) {
-    AddSmallerSide(c, reporters, "found an unexpected leader in its launch group", finding);
+    AddSmallerSide(c, reporters, Differs::kReporter, finding);
   } else {
-    AddSmallerSide(c, odd, "was given other launches than its peers", finding);
+    AddSmallerSide(c, odd, Differs::kLaunches, finding);
   }
   finding.explains = c.graph.waiting;
   finding.why = finding.culprits.front().why;
@@ -281,9 +261,7 @@ void ByWords(const Case& c, Findings& out) {
     if (event.kind != ErrorKind::kCollectiveMismatch) continue;
     if (finding.evidence.size() >= kMaxEvidence) break;
     finding.evidence.push_back(
-        Evidence(c, Strength::kDirect, {event.worker},
-                 absl::StrCat(Who(c.worker(event.worker)),
-                              " received what its own collective does not expect: ", event.text)));
+        Evidence(c, Strength::kDirect, Words{event.worker, event.text, Said::kUnexpectedData}));
   }
   if (finding.evidence.empty()) return;
   finding.basis = Basis::kError;

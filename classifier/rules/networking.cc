@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "classifier/facts.h"
 #include "classifier/link_evidence.h"
 #include "classifier/network_cut.h"
 #include "classifier/phrases.h"
@@ -190,11 +191,9 @@ void Rule::TakeCut(std::map<WorkerPair, const PairEvidence*>& open) {
   finding.cause = Cause::kNetworkingIssue;
   finding.detail = Detail::kDcnPartition;
   const std::vector<int>& smaller = cut->sides.front();
-  const std::string text =
-      absl::StrCat("no connection between ", WhoAll(c_.topology, smaller), " and ",
-                   WhoAll(c_.topology, cut->sides.back()),
-                   " works, while those within either set do: something between them is cut");
-  finding.evidence.push_back(Evidence(c_, Strength::kStrong, smaller, text));
+  finding.evidence.push_back(
+      Evidence(c_, Strength::kStrong, SetsCut{&smaller, &cut->sides.back()}));
+  const std::string text = finding.evidence.front().statement;
   bool awaited = false;
   bool sent = false;
   std::set<int> ends;
@@ -297,15 +296,12 @@ void Rule::TakeHost(int worker, std::map<WorkerPair, const PairEvidence*>& open)
   }
   const std::optional<std::string> nic = NicAtFault(c_, worker, bad, good);
   const bool bad_is_down = CarrierDown(worker, bad);
-  const std::string text = absl::StrCat(Who(c_.worker(worker)), " does not get through to ",
-                                        Count(static_cast<int64_t>(peers.size()), "peer"),
-                                        nic ? absl::StrCat(" over its NIC ", Quote(*nic)) : "",
-                                        ": ", WhoAll(c_.topology, {peers.begin(), peers.end()}));
+  const HostCutOff fact{worker, nic, {peers.begin(), peers.end()}};
+  const std::string text = FactText(c_, fact);
   Culprit culprit = CulpritWorker(c_, worker, text);
   culprit.nic = nic;
   finding.culprits.push_back(std::move(culprit));
-  finding.evidence.insert(finding.evidence.begin(),
-                          Evidence(c_, Strength::kStrong, {worker}, text));
+  finding.evidence.insert(finding.evidence.begin(), Evidence(c_, Strength::kStrong, fact));
   // Failed probes by peers without traffic do not contradict traffic that arrives.
   const bool delivers = links_.delivers[static_cast<size_t>(worker)];
   // Probes that are lost by chance may have an end in common.
@@ -461,26 +457,15 @@ bool Rule::Exchange(const WorkerPair& pair) const {
 
 std::string Rule::AddLink(const WorkerPair& pair, const PairEvidence& evidence,
                           Finding& finding) const {
-  std::string text =
-      absl::StrCat("between ", Who(c_.worker(pair.first)), " and ", Who(c_.worker(pair.second)));
-  if (const auto nic = evidence.OnlyNic()) absl::StrAppend(&text, " over ", Quote(*nic));
-  if (!evidence.failed_probe.empty()) {
-    absl::StrAppend(
-        &text, evidence.failed_probe.size() == 2 ? " probes fail both ways" : " a probe fails");
-  }
-  if (!evidence.unacked.empty()) {
-    absl::StrAppend(&text, evidence.failed_probe.empty() ? "" : ",",
-                    " bytes sent stay unacknowledged");
-  }
-  if (!evidence.pending.empty()) absl::StrAppend(&text, ", a transfer is pending");
+  const EvidenceItem item = Evidence(c_, Strength::kStrong, PairBroken{pair, &evidence});
   BrokenLink link;
   link.from = c_.worker(pair.first).id;
   link.to = c_.worker(pair.second).id;
   link.nic = evidence.OnlyNic();
-  link.why = text;
+  link.why = item.statement;
   finding.links.push_back(std::move(link));
-  finding.evidence.push_back(Evidence(c_, Strength::kStrong, {pair.first, pair.second}, text));
-  return text;
+  finding.evidence.push_back(item);
+  return item.statement;
 }
 
 void Rule::Finish(Finding& finding, const std::string& text) {
@@ -489,20 +474,15 @@ void Rule::Finish(Finding& finding, const std::string& text) {
     for (const LogEvent& event : c_.worker(worker).snapshot->log_events) {
       if (event.kind != LogKind::kNicFault) continue;
       finding.evidence.push_back(
-          Evidence(c_, Strength::kWeak, {worker},
-                   absl::StrCat(Who(c_.worker(worker)), " logged: ", Quote(event.text))));
+          Evidence(c_, Strength::kWeak, Words{worker, event.text, Said::kLogged}));
       break;
     }
   }
   for (const Head& head : c_.graph.heads) {
     if (head.kind != HeadKind::kCrossWait && !head.whole_host) continue;
     if (finding.evidence.size() >= kMaxEvidence) break;
-    const Place* place = c_.PlaceOf(head);
-    if (place == nullptr) continue;
-    finding.evidence.push_back(
-        Evidence(c_, Strength::kStrong, {head.worker},
-                 absl::StrCat(Who(c_.worker(head.worker)), " has stood", StoodFor(c_, head), " at ",
-                              PlaceName(c_.topology, *place), ", while ", WhoWaits(c_, head))));
+    if (c_.PlaceOf(head) == nullptr) continue;
+    finding.evidence.push_back(Evidence(c_, Strength::kStrong, HostStandsAt{&head}));
   }
   finding.explains = c_.graph.waiting;
   finding.why = text;
@@ -520,14 +500,9 @@ void Rule::HostByCarrier(int worker) {
   finding.cause = Cause::kNetworkingIssue;
   finding.detail = Detail::kDcnHost;
   finding.confidence = kConfidenceCarrierByPlace;
-  const std::string text =
-      absl::StrCat(Who(c_.worker(worker)), " waits for another slice, and its NIC ",
-                   Quote(*down.begin()), " has no carrier");
-  Culprit culprit = CulpritWorker(c_, worker, text);
+  Culprit& culprit = Accuse(c_, Strength::kStrong, NoCarrier{worker, *down.begin()}, finding);
   if (down.size() == 1 && other_up) culprit.nic = *down.begin();
-  finding.culprits.push_back(std::move(culprit));
-  finding.evidence.push_back(Evidence(c_, Strength::kStrong, {worker}, text));
-  Finish(finding, text);
+  Finish(finding, std::string(culprit.why));
   out_.items.push_back(std::move(finding));
 }
 
@@ -564,9 +539,7 @@ void Rule::ByPlaceAlone() {
   finding.cause = Cause::kNetworkingIssue;
   finding.detail = Detail::kDcnLink;
   finding.confidence = kConfidenceLinkByPlace;
-  const std::string text = absl::StrCat(
-      Who(c_.worker(a)), " and ", Who(c_.worker(b)),
-      " alone wait for each other's slice, while the rest of both slices waits for them");
+  const std::string text = FactText(c_, AwaitEachOther{a, b});
   BrokenLink link;
   link.from = c_.worker(a).id;
   link.to = c_.worker(b).id;
