@@ -101,8 +101,8 @@ class Rule {
   // and then a switch fails, not a host.
   bool AnotherMayBeCutOff(int worker) const;
 
-  // True if it shows connections to peers, and the peers have acknowledged all that it sent: a host
-  // that is cut off in the midst of a transfer holds bytes.
+  // True if it shows connections to peers, and all that it and they sent has been acknowledged: of
+  // a host that is cut off in the midst of a transfer, one end holds bytes.
   bool AllIsAcknowledged(int worker) const;
   void TakePair(const WorkerPair& pair, const PairEvidence& evidence);
 
@@ -402,6 +402,9 @@ bool Rule::AnotherMayBeCutOff(int worker) const {
 }
 
 bool Rule::AllIsAcknowledged(int worker) const {
+  for (int peer : links_.broken_peers[static_cast<size_t>(worker)]) {
+    if (!links_.pairs.at(std::minmax(worker, peer)).unacked.empty()) return false;
+  }
   const std::vector<Socket>& sockets = c_.worker(worker).snapshot->sockets;
   return !sockets.empty() && std::all_of(sockets.begin(), sockets.end(), [](const Socket& socket) {
     return socket.state == SocketState::kEstablished && socket.unacked_bytes == 0;
