@@ -21,6 +21,11 @@ enum class Relation {
   kAhead,
 };
 
+bool MayBeCrossWait(HloClass hlo_class) {
+  return hlo_class == HloClass::kCrossWait || hlo_class == HloClass::kMaybeWait ||
+         hlo_class == HloClass::kUnknown;
+}
+
 class Finder {
  public:
   Finder(const Topology& topology, const Positions& positions)
@@ -300,15 +305,14 @@ class Finder {
     }
   }
 
-  // A worker of another slice is in the step, or has run out of work, and its place is not known
-  // to be a wait within its own slice.
+  // A worker of another slice is in the step, or has run out of work, and its place is one at which
+  // it can wait for another slice.
   bool AnotherMayAwait(int slice, int cohort) const {
     for (const Unit& unit : positions_.units()) {
       const WorkerInfo& worker = topology_.worker(unit.worker);
       if (worker.slice == slice || worker.cohort != cohort || !unit.at) continue;
       if (unit.state != UnitState::kRunning) return true;
-      const HloClass hlo_class = positions_.place(unit.place).hlo_class;
-      if (hlo_class != HloClass::kInSliceWait && hlo_class != HloClass::kSparseWait) return true;
+      if (MayBeCrossWait(positions_.place(unit.place).hlo_class)) return true;
     }
     return false;
   }
@@ -445,9 +449,7 @@ class Finder {
   }
 
   bool MayMeetAnotherSlice(int slice, int program) const {
-    const std::optional<HloClass> hlo_class = CommonClass(slice, program);
-    return hlo_class == HloClass::kCrossWait || hlo_class == HloClass::kMaybeWait ||
-           hlo_class == HloClass::kUnknown;
+    return MayBeCrossWait(CommonClass(slice, program).value_or(HloClass::kCompute));
   }
 
   bool MeetsInSlice(int slice, int program) const {

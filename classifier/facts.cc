@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "classifier/coordination.h"
 #include "classifier/phrases.h"
+#include "classifier/thresholds.h"
 
 namespace rapideye::classifier {
 namespace {
@@ -40,53 +41,298 @@ std::string SilenceText(const Case& c, Silence silence) {
   return "sent no snapshot";
 }
 
-struct Sayer {
-  const Case& c;
-
-  std::string operator()(const CoreStands& fact) const {
-    const Head& head = *fact.head;
-    const Place* place = c.PlaceOf(head);
-    std::string text = absl::StrCat(
-        CoreName(*fact.core), " of ", Who(c.worker(head.worker)),
-        head.moving ? " loops without completing a launch" : " has stood still", StoodFor(c, head));
-    if (place != nullptr) absl::StrAppend(&text, " at ", PlaceName(c.topology, *place));
-    if (head.behind) absl::StrAppend(&text, ", in an earlier launch than its peers");
-    const std::string waits = WhoWaits(c, head);
-    if (!waits.empty()) absl::StrAppend(&text, ", while ", waits);
-    return text;
+std::string MissedText(const MissedBarrier& fact) {
+  switch (fact.missed) {
+    case Missed::kBarrier:
+      return "did not come to a barrier of the job";
+    case Missed::kShutdown:
+      return "did not come to the shutdown of the job";
+    case Missed::kCameInStep:
+      return absl::StrCat("came to the shutdown of the job in step ", fact.step.value_or(0),
+                          ", which the others are in or past");
+    case Missed::kCameAlone:
+      return "came to the shutdown of the job alone";
   }
+  return "";
+}
 
-  std::string operator()(const CoreStoppedFirst& fact) const {
-    return absl::StrCat(CoreName(*fact.core), " of ", Who(c.worker(fact.worker)),
-                        " stopped first, at least ", Span(fact.ahead_ms), " before ",
-                        Count(fact.others, "other core"), " that told when they stopped");
+std::string_view DiffersText(Differs differs) {
+  switch (differs) {
+    case Differs::kOrder:
+      return "was given its launches in another order than its peers";
+    case Differs::kSkipped:
+      return "is past a launch in which its whole slice still meets";
+    case Differs::kSplit:
+      return "waits in another launch than the rest of its slice";
+    case Differs::kReporter:
+      return "found an unexpected leader in its launch group";
+    case Differs::kLaunches:
+      return "was given other launches than its peers";
   }
+  return "";
+}
 
-  std::string operator()(const HardwareReport& fact) const {
-    return absl::StrCat(Who(c.worker(fact.worker)), ": ", fact.text);
+// The launches of one worker, in the order in which it was given them.
+std::string ChainText(const Case& c, int worker) {
+  const auto [first, last] = c.positions.UnitsOf(worker);
+  if (first == last) return "";
+  std::string text;
+  for (const Launch& launch : c.topology.Chain(worker, *c.positions.unit(first).core)) {
+    absl::StrAppend(&text, text.empty() ? "" : ", then ", ProgramName(c.topology, launch.program));
+    if (text.size() > kQuoteBytes) break;
   }
+  return text;
+}
 
-  std::string operator()(const WorkerSilent& fact) const {
-    return absl::StrCat(Who(c.worker(fact.worker)), " ", SilenceText(c, fact.silence));
+std::string OwedText(const Case& c, const Head& head) {
+  const Place* place = c.PlaceOf(head);
+  const std::string at = place == nullptr ? "" : PlaceName(c.topology, *place);
+  switch (head.kind) {
+    case HeadKind::kIdle:
+      return "has nothing running and nothing queued";
+    case HeadKind::kInput:
+      return absl::StrCat("was launched and waits for its host", at.empty() ? "" : " at ", at);
+    default:
+      return absl::StrCat("stands with all its cores at one place that its peers have left",
+                          at.empty() ? "" : ", ", at);
   }
-};
+}
 
-struct Subject {
-  int operator()(const CoreStands& fact) const { return fact.head->worker; }
+std::string Say(const Case& c, const CoreStands& fact) {
+  const Head& head = *fact.head;
+  const Place* place = c.PlaceOf(head);
+  std::string text = absl::StrCat(
+      CoreName(*fact.core), " of ", Who(c.worker(head.worker)),
+      head.moving ? " loops without completing a launch" : " has stood still", StoodFor(c, head));
+  if (place != nullptr) absl::StrAppend(&text, " at ", PlaceName(c.topology, *place));
+  if (head.behind) absl::StrAppend(&text, ", in an earlier launch than its peers");
+  const std::string waits = WhoWaits(c, head);
+  if (!waits.empty()) absl::StrAppend(&text, ", while ", waits);
+  return text;
+}
+
+std::string Say(const Case& c, const CoreStoppedFirst& fact) {
+  return absl::StrCat(CoreName(*fact.core), " of ", Who(c.worker(fact.worker)),
+                      " stopped first, at least ", Span(fact.ahead_ms), " before ",
+                      Count(fact.others, "other core"), " that told when they stopped");
+}
+
+std::string Say(const Case& c, const Words& fact) {
+  if (fact.said == Said::kLogged) {
+    return absl::StrCat(Who(c.worker(fact.worker)), " logged: ", Quote(fact.text));
+  }
+  std::string_view said;
+  switch (fact.said) {
+    case Said::kOfItself:
+    case Said::kLogged:
+      break;
+    case Said::kOfOthers:
+      said = " reports";
+      break;
+    case Said::kUnexpectedData:
+      said = " received what its own collective does not expect";
+      break;
+  }
+  return absl::StrCat(Who(c.worker(fact.worker)), std::string(said), ": ", std::string(fact.text));
+}
+
+std::string Say(const Case& c, const Failure& fact) {
+  const ErrorEvent& event = *fact.event;
+  const bool process = event.kind == ErrorKind::kExit || event.kind == ErrorKind::kStopped;
+  std::string text =
+      absl::StrCat(Who(c.worker(event.worker)), process ? ": its training process " : ": ");
+  if (process && event.kind == ErrorKind::kStopped) absl::StrAppend(&text, "is ");
+  if (process && event.text.starts_with("killed")) absl::StrAppend(&text, "was ");
+  if (event.kind == ErrorKind::kException) absl::StrAppend(&text, "its program ended by ");
+  absl::StrAppend(&text, event.text);
+  if (event.age_ms) {
+    absl::StrAppend(&text, ", ", Span(*event.age_ms), " before the ",
+                    c.logs == nullptr ? "collection" : "end of the logs");
+  }
+  return text;
+}
+
+std::string Say(const Case& c, const BadIciLink& fact) {
+  return absl::StrCat(Who(c.worker(fact.worker)), " reports ICI link ", Quote(fact.link->link),
+                      " of chip ", fact.link->chip, " with health ", fact.link->health,
+                      " (0 good, 10 unusable)");
+}
+
+std::string Say(const Case& c, const WorkerSilent& fact) {
+  return absl::StrCat(Who(c.worker(fact.worker)), " ", SilenceText(c, fact.silence));
+}
+
+std::string Say(const Case& c, const MissedBarrier& fact) {
+  return absl::StrCat(Who(c.worker(fact.worker)), " ", MissedText(fact), " (",
+                      Quote(fact.barrier->id), ", ", fact.barrier->came, " of ",
+                      c.topology.workers().size(), " came)");
+}
+
+std::string Say(const Case& c, const BusyWhileAwaited& fact) {
+  return absl::StrCat(Who(c.worker(fact.worker)), " ", fact.place->text, ", while ",
+                      WhoAll(c.topology, *fact.waiting), " waited in vain for others");
+}
+
+std::string Say(const Case& c, const DeclaredDead& fact) {
+  return absl::StrCat(
+      "the coordination service declared ", WhoAll(c.topology, *fact.workers),
+      " dead for want of heartbeats, ",
+      fact.heard ? "though its process lived to hear so" : "while its device advanced");
+}
+
+std::string Say(const Case& c, const HostStands& fact) {
+  std::string text = absl::StrCat(Who(c.worker(fact.worker)), " ", fact.place->text);
+  if (fact.place->step.has_value()) absl::StrAppend(&text, ", step ", *fact.place->step);
+  if (fact.others == 0) return text;
+  return absl::StrCat(
+      text, ", while ",
+      fact.others == 1 ? "the other waits " : absl::StrCat(fact.others, " others wait "),
+      std::string(WaitedFor(fact.wait)));
+}
+
+std::string Say(const Case& c, const HostUntold& fact) {
+  return absl::StrCat(Who(c.worker(fact.worker)), " does not tell where it stands; all others do");
+}
+
+std::string Say(const Case& c, const SetsCut& fact) {
+  const std::string smaller =
+      absl::StrCat("no connection between ", WhoAll(c.topology, *fact.smaller), " and ");
+  if (fact.others == nullptr) {
+    return absl::StrCat(smaller, "the others works: something that they share is cut");
+  }
+  return absl::StrCat(smaller, WhoAll(c.topology, *fact.others),
+                      " works, while those within either set do: something between them is cut");
+}
+
+std::string Say(const Case& c, const HostCutOff& fact) {
+  return absl::StrCat(Who(c.worker(fact.worker)), " does not get through to ",
+                      Count(static_cast<int64_t>(fact.peers.size()), "peer"),
+                      fact.nic ? absl::StrCat(" over its NIC ", Quote(*fact.nic)) : "", ": ",
+                      WhoAll(c.topology, fact.peers));
+}
+
+std::string Say(const Case& c, const PairBroken& fact) {
+  const PairEvidence& evidence = *fact.evidence;
+  std::string text = absl::StrCat("between ", Who(c.worker(fact.pair.first)), " and ",
+                                  Who(c.worker(fact.pair.second)));
+  if (const auto nic = evidence.OnlyNic()) absl::StrAppend(&text, " over ", Quote(*nic));
+  if (!evidence.failed_probe.empty()) {
+    absl::StrAppend(
+        &text, evidence.failed_probe.size() == 2 ? " probes fail both ways" : " a probe fails");
+  }
+  if (!evidence.unacked.empty()) {
+    absl::StrAppend(&text, evidence.failed_probe.empty() ? "" : ",",
+                    " bytes sent stay unacknowledged");
+  }
+  if (!evidence.pending.empty()) absl::StrAppend(&text, ", a transfer is pending");
+  return text;
+}
+
+std::string Say(const Case& c, const AwaitEachOther& fact) {
+  return absl::StrCat(
+      Who(c.worker(fact.one)), " and ", Who(c.worker(fact.other)),
+      " alone wait for each other's slice, while the rest of both slices waits for them");
+}
+
+std::string Say(const Case& c, const NoCarrier& fact) {
+  return absl::StrCat(Who(c.worker(fact.worker)), " waits for another slice, and its NIC ",
+                      Quote(fact.nic), " has no carrier");
+}
+
+std::string Say(const Case& c, const HostStandsAt& fact) {
+  const Head& head = *fact.head;
+  return absl::StrCat(Who(c.worker(head.worker)), " has stood", StoodFor(c, head), " at ",
+                      PlaceName(c.topology, *c.PlaceOf(head)), ", while ", WhoWaits(c, head));
+}
+
+std::string Say(const Case& c, const HostOwes& fact) {
+  const Head& head = *fact.head;
+  const std::string waits = WhoWaits(c, head);
+  return absl::StrCat(Who(c.worker(head.worker)), " ", OwedText(c, head), StoodFor(c, head),
+                      waits.empty() ? "" : ", while ", waits);
+}
+
+std::string Say(const Case& c, const PauseTooLong& fact) {
+  const Progress& progress = *c.worker(fact.worker).snapshot->progress;
+  const std::optional<int64_t>& waited = c.capture.header.announced_pause_ms;
+  return absl::StrCat(Who(c.worker(fact.worker)), ": its training loop says that it is in ",
+                      progress.phase == Phase::kCheckpoint ? "a checkpoint"
+                      : progress.phase == Phase::kEval     ? "an evaluation"
+                                                           : "a compilation",
+                      progress.phase_ms ? absl::StrCat(" for ", Span(*progress.phase_ms)) : "",
+                      waited ? absl::StrCat("; it was waited for for ", Span(*waited),
+                                            ", longer than that may take")
+                             : absl::StrCat(", longer than the ", Span(c.ExcusedMs(progress.phase)),
+                                            " for which that is an excuse"));
+}
+
+std::string Say(const Case& c, const AwaitsInput& fact) {
+  const std::string who = Who(c.worker(fact.worker));
+  if (fact.seen.empty()) return absl::StrCat(who, " waits for input");
+  return absl::StrCat(
+      who, ": ", std::string(fact.seen),
+      fact.unseen ? ", and nothing is known of its cores, while its slice waits" : "");
+}
+
+std::string Say(const Case& c, const LaunchesDiffer& fact) {
+  std::string text =
+      absl::StrCat(Who(c.worker(fact.worker)), " ", std::string(DiffersText(fact.differs)));
+  const std::string chain = ChainText(c, fact.worker);
+  if (!chain.empty()) absl::StrAppend(&text, ": ", chain);
+  return text;
+}
+
+struct Subjects {
+  std::vector<int> operator()(const CoreStands& fact) const { return {fact.head->worker}; }
+  std::vector<int> operator()(const Failure& fact) const { return {fact.event->worker}; }
+  std::vector<int> operator()(const DeclaredDead& fact) const { return *fact.workers; }
+  std::vector<int> operator()(const SetsCut& fact) const { return *fact.smaller; }
+  std::vector<int> operator()(const PairBroken& fact) const {
+    return {fact.pair.first, fact.pair.second};
+  }
+  std::vector<int> operator()(const AwaitEachOther& fact) const { return {fact.one, fact.other}; }
+  std::vector<int> operator()(const HostStandsAt& fact) const { return {fact.head->worker}; }
+  std::vector<int> operator()(const HostOwes& fact) const { return {fact.head->worker}; }
   template <typename T>
-  int operator()(const T& fact) const {
-    return fact.worker;
+  std::vector<int> operator()(const T& fact) const {
+    return {fact.worker};
   }
 };
 
 }  // namespace
 
-int WorkerOf(const Fact& fact) { return std::visit(Subject(), fact); }
+std::vector<int> WorkersOf(const Fact& fact) { return std::visit(Subjects(), fact); }
 
-std::string FactText(const Case& c, const Fact& fact) { return std::visit(Sayer{c}, fact); }
+std::string FactText(const Case& c, const Fact& fact) {
+  return std::visit([&](const auto& one) { return Say(c, one); }, fact);
+}
 
 EvidenceItem Evidence(const Case& c, Strength strength, const Fact& fact) {
-  return Evidence(c, strength, {WorkerOf(fact)}, FactText(c, fact));
+  return Evidence(c, strength, WorkersOf(fact), FactText(c, fact));
+}
+
+Culprit& Accuse(const Case& c, Strength strength, const Fact& fact, Finding& finding) {
+  const int worker = WorkersOf(fact).front();
+  if (finding.evidence.size() < kMaxEvidence) {
+    finding.evidence.push_back(Evidence(c, strength, fact));
+  }
+  return finding.culprits.emplace_back(CulpritWorker(c, worker, FactText(c, fact)));
+}
+
+std::string_view WaitedFor(HostWait wait) {
+  switch (wait) {
+    case HostWait::kNone:
+      break;
+    case HostWait::kDevice:
+      return "for the device or in a collective";
+    case HostWait::kBarrier:
+      return "at a barrier";
+    case HostWait::kStartUp:
+      return "for the job to be complete";
+    case HostWait::kShutdown:
+      return "for the others to end";
+  }
+  return "for nobody";
 }
 
 }  // namespace rapideye::classifier

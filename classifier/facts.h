@@ -6,14 +6,19 @@
 #define RAPIDEYE_CLASSIFIER_FACTS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
+#include <vector>
 
+#include "classifier/coordination.h"
 #include "classifier/finding.h"
+#include "classifier/host_place.h"
 
 namespace rapideye::classifier {
 
-// A core that all others wait for stands at its place. Both pointers outlive the fact.
+// A core that all others wait for stands at its place.
 struct CoreStands {
   const Head* head = nullptr;
   const Core* core = nullptr;
@@ -27,10 +32,136 @@ struct CoreStoppedFirst {
   int64_t others = 0;
 };
 
-// Words of a driver, of the kernel or of a runtime about the hardware of a host.
-struct HardwareReport {
+// Words of a driver, of a kernel, of a runtime or of a program.
+enum class Said {
+  kOfItself,        // of its hardware
+  kOfOthers,        // it noticed what another worker may have caused
+  kUnexpectedData,  // its collective received what it does not expect
+  kLogged,          // a line of its log
+};
+struct Words {
   int worker = 0;
-  std::string text;
+  std::string_view text;
+  Said said = Said::kOfItself;
+};
+
+// Something failed outright.
+struct Failure {
+  const ErrorEvent* event = nullptr;
+};
+
+// An exporter reports a bad link between chips.
+struct BadIciLink {
+  int worker = 0;
+  const IciLink* link = nullptr;
+};
+
+// How a worker missed the others at a barrier of the coordination service.
+enum class Missed {
+  kBarrier,     // it did not come to a barrier of the job
+  kShutdown,    // it did not come to that of the shutdown
+  kCameInStep,  // it came to that of the shutdown in a step that the others are in or past
+  kCameAlone,   // it came to that of the shutdown alone
+};
+struct MissedBarrier {
+  int worker = 0;
+  const FailedBarrier* barrier = nullptr;
+  Missed missed = Missed::kBarrier;
+  std::optional<int64_t> step;  // for kCameInStep
+};
+
+// A host was busy while the waits of others ended by a time-out.
+struct BusyWhileAwaited {
+  int worker = 0;
+  const HostPlace* place = nullptr;
+  const std::vector<int>* waiting = nullptr;
+};
+
+// The coordination service declared live workers dead: they lived to hear so, or their devices
+// advanced.
+struct DeclaredDead {
+  const std::vector<int>* workers = nullptr;
+  bool heard = false;
+};
+
+// Nothing gets through between two sets of workers, and everything within them.
+struct SetsCut {
+  const std::vector<int>* smaller = nullptr;
+  const std::vector<int>* others = nullptr;  // nullptr: all others
+};
+
+// A host does not get through to several peers.
+struct HostCutOff {
+  int worker = 0;
+  std::optional<std::string> nic;  // absent: not one NIC alone
+  std::vector<int> peers;
+};
+
+// The connection between two workers is broken.
+struct PairBroken {
+  WorkerPair pair;
+  const PairEvidence* evidence = nullptr;
+};
+
+// Two workers alone wait for each other's slice.
+struct AwaitEachOther {
+  int one = 0;
+  int other = 0;
+};
+
+// A worker waits for another slice, and its NIC has no carrier.
+struct NoCarrier {
+  int worker = 0;
+  std::string_view nic;
+};
+
+// Cores of a host stand at a place that says whom they wait for.
+struct HostStandsAt {
+  const Head* head = nullptr;
+};
+
+// A host owes its cores a launch, its input or an answer.
+struct HostOwes {
+  const Head* head = nullptr;
+};
+
+// A loop announced a pause that has lasted longer than such a pause is excused.
+struct PauseTooLong {
+  int worker = 0;
+};
+
+// A host waits for input, as `seen` says; with `unseen` nothing is known of its cores. Without
+// `seen` that is known from its peers.
+struct AwaitsInput {
+  int worker = 0;
+  std::string_view seen;
+  bool unseen = false;
+};
+
+// A host stands where `others` hosts, which all wait in the same way, do not.
+struct HostStands {
+  int worker = 0;
+  const HostPlace* place = nullptr;
+  size_t others = 0;
+  HostWait wait = HostWait::kNone;
+};
+
+// The only host of which nothing shows where it stands.
+struct HostUntold {
+  int worker = 0;
+};
+
+// How the launches of a worker differ from those of its peers.
+enum class Differs {
+  kOrder,     // given in another order
+  kSkipped,   // it is past one in which its slice still meets
+  kSplit,     // it waits in another one than the rest of its slice
+  kReporter,  // it found an unexpected leader in its launch group
+  kLaunches,  // given others, by the word of a launch group
+};
+struct LaunchesDiffer {
+  int worker = 0;
+  Differs differs = Differs::kOrder;
 };
 
 // How the evidence shows that the others wait for a worker that sent no snapshot.
@@ -49,16 +180,26 @@ struct WorkerSilent {
   Silence silence = Silence::kProbesFail;
 };
 
-using Fact = std::variant<CoreStands, CoreStoppedFirst, HardwareReport, WorkerSilent>;
+// Pointers and views in a fact outlive it.
+using Fact = std::variant<CoreStands, CoreStoppedFirst, Words, Failure, BadIciLink, WorkerSilent,
+                          MissedBarrier, BusyWhileAwaited, DeclaredDead, HostStands, HostUntold,
+                          LaunchesDiffer, SetsCut, HostCutOff, PairBroken, AwaitEachOther,
+                          NoCarrier, HostStandsAt, HostOwes, PauseTooLong, AwaitsInput>;
 
-// The worker that the fact is about, as an index into Topology::workers().
-int WorkerOf(const Fact& fact);
+// The workers that the fact is about, as indexes into Topology::workers().
+std::vector<int> WorkersOf(const Fact& fact);
 
 // One sentence, the same for the same case and fact, bounded and not escaped.
 std::string FactText(const Case& c, const Fact& fact);
 
-// The fact as evidence, about its worker.
+// The fact as evidence, about its workers.
 EvidenceItem Evidence(const Case& c, Strength strength, const Fact& fact);
+
+// Adds a culprit with the fact as its reason, and as evidence of that strength.
+Culprit& Accuse(const Case& c, Strength strength, const Fact& fact, Finding& finding);
+
+// The place at which others wait: "at a barrier".
+std::string_view WaitedFor(HostWait wait);
 
 }  // namespace rapideye::classifier
 

@@ -5,8 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "classifier/phrases.h"
+#include "classifier/facts.h"
 #include "classifier/thresholds.h"
 
 namespace rapideye::classifier {
@@ -227,9 +226,9 @@ void JoinIfOneCut(const Case& c, const LinkEvidence& links, std::vector<Finding>
   if (!IsOneCut(c, links, cut)) return;
   Finding one = hosts.front();
   one.detail = Detail::kDcnPartition;
-  one.why = absl::StrCat("no connection between ", WhoAll(c.topology, {cut.begin(), cut.end()}),
-                         " and the others works: something that they share is cut");
-  one.evidence = {Evidence(c, Strength::kStrong, {cut.begin(), cut.end()}, one.why)};
+  const std::vector<int> smaller(cut.begin(), cut.end());
+  one.evidence = {Evidence(c, Strength::kStrong, SetsCut{.smaller = &smaller})};
+  one.why = one.evidence.front().statement;
   for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
     one.partition[cut.contains(i) ? 0 : 1].push_back(c.worker(i).id);
   }

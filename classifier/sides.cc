@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -27,6 +28,21 @@ std::set<std::string_view> Instructions(const Case& c, const std::vector<int>& w
     }
   }
   return names;
+}
+
+int Running(const Case& c, int worker) { return c.divergence.running[static_cast<size_t>(worker)]; }
+
+std::optional<int64_t> StepOf(const Case& c, int worker) {
+  const std::optional<Progress>& progress = c.worker(worker).snapshot->progress;
+  return progress ? progress->step : std::nullopt;
+}
+
+// True if the other worker's program stands in this worker's queue.
+bool Queues(const Case& c, int worker, int other) {
+  const Unit& unit = c.positions.unit(c.positions.UnitsOf(worker).first);
+  const std::vector<Launch> chain = c.topology.Chain(worker, *unit.core);
+  return std::any_of(chain.begin() + 1, chain.end(),
+                     [&](const Launch& launch) { return launch.program == Running(c, other); });
 }
 
 // The program most of these workers are in.
@@ -88,6 +104,64 @@ void Judge(const Case& c, Sides& sides) {
   sides.same_module = !odd.empty() && odd == rest;
 }
 
+// True if a worker of another cohort runs or queues a program of this name.
+bool IsKnownElsewhere(const Case& c, int program, int cohort) {
+  const auto& programs = c.topology.programs();
+  const std::string_view module = programs[static_cast<size_t>(program)].module;
+  if (module.empty()) return false;
+  for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
+    const auto [first, last] = c.positions.UnitsOf(i);
+    if (first == last || c.worker(i).cohort == cohort) continue;
+    for (const Launch& launch : c.topology.Chain(i, *c.positions.unit(first).core)) {
+      if (launch.program >= 0 && programs[static_cast<size_t>(launch.program)].module == module) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Of sides that are as many, the one whose program no other cohort knows by name is odd: slices
+// that are stages of a pipeline run programs of one name.
+void BreakTie(const Case& c, Sides& sides) {
+  if (!sides.equal || sides.odd_program < 0 || sides.rest_program < 0) return;
+  const bool odd_known = IsKnownElsewhere(c, sides.odd_program, sides.cohort);
+  if (odd_known == IsKnownElsewhere(c, sides.rest_program, sides.cohort)) return;
+  sides.equal = false;
+  if (!odd_known) return;
+  std::swap(sides.odd, sides.rest);
+  std::swap(sides.odd_program, sides.rest_program);
+}
+
+// A collective ends for all of its workers or for none: a host that is past the one in which its
+// slice waits has left it out, however many of the cohort stand where that host stands.
+void BlameThoseAhead(const Case& c, Sides& sides) {
+  const SliceInfo& slice =
+      c.topology.slices()[static_cast<size_t>(c.worker(sides.odd.front()).slice)];
+  const bool wait = std::all_of(sides.odd.begin(), sides.odd.end(), [&](int worker) {
+    return worker >= slice.first && worker < slice.last && Running(c, worker) >= 0 &&
+           WaitsInSlice(c, worker);
+  });
+  // A program that only these workers know is not one that the others have passed.
+  const auto knows = [&](int worker) { return HoldsProgram(c, worker, sides.odd_program); };
+  const bool known =
+      c.topology.cohorts()[static_cast<size_t>(sides.cohort)].order.Holds(sides.odd_program) ||
+      std::any_of(sides.rest.begin(), sides.rest.end(), knows);
+  if (!wait || !known || sides.same_module) return;
+  std::vector<int> ahead;
+  for (int i = slice.first; i < slice.last; ++i) {
+    const bool at_odds = Running(c, i) >= 0 && Running(c, i) != Running(c, sides.odd.front());
+    if (at_odds && c.worker(i).cohort == sides.cohort && IsAhead(c, i, sides.odd.front())) {
+      ahead.push_back(i);
+    }
+  }
+  if (ahead.empty()) return;
+  sides.rest = std::exchange(sides.odd, std::move(ahead));
+  sides.rest_program = Running(c, sides.rest.front());
+  sides.odd_program = Running(c, sides.odd.front());
+  sides.equal = false;
+}
+
 // Lists workers in the program only: of a worker that merely queues it, there may be no text.
 std::vector<ProgramSide> ProgramSides(const Case& c, const Sides& sides) {
   const auto side = [&c](const std::vector<int>& workers, int program) {
@@ -108,6 +182,25 @@ std::vector<ProgramSide> ProgramSides(const Case& c, const Sides& sides) {
 }
 
 }  // namespace
+
+bool IsAhead(const Case& c, int worker, int other) {
+  const auto step = StepOf(c, worker);
+  const auto other_step = StepOf(c, other);
+  if (step && other_step && *step != *other_step) return *step > *other_step;
+  const auto own = c.positions.unit(c.positions.UnitsOf(worker).first).at;
+  const auto theirs = c.positions.unit(c.positions.UnitsOf(other).first).at;
+  return own && theirs ? *own > *theirs : Queues(c, other, worker) && !Queues(c, worker, other);
+}
+
+bool WaitsInSlice(const Case& c, int worker) {
+  const auto [first, last] = c.positions.UnitsOf(worker);
+  for (int i = first; i < last; ++i) {
+    if (c.positions.unit(i).place < 0) return false;
+    const HloClass hlo_class = c.positions.place(c.positions.unit(i).place).hlo_class;
+    if (hlo_class != HloClass::kInSliceWait && hlo_class != HloClass::kSparseWait) return false;
+  }
+  return true;
+}
 
 std::vector<Sides> DivergedSides(const Case& c) {
   std::vector<Sides> all;
@@ -140,6 +233,8 @@ std::vector<Sides> DivergedSides(const Case& c) {
       std::swap(sides.odd, sides.rest);
       std::swap(sides.odd_program, sides.rest_program);
     }
+    BreakTie(c, sides);
+    BlameThoseAhead(c, sides);
     all.push_back(std::move(sides));
   }
   return all;

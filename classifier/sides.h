@@ -21,6 +21,12 @@ struct Sides {
   bool order_known = false;  // the cohort's order of programs is known
 };
 
+// True if the worker, whose cores are in a launch, is further on than the other one.
+bool IsAhead(const Case& c, int worker, int other);
+
+// True if all its cores, which are in a launch, wait for their slice or for a SparseCore.
+bool WaitsInSlice(const Case& c, int worker);
+
 // One entry per program that has no place in its cohort's order.
 std::vector<Sides> DivergedSides(const Case& c);
 

@@ -39,6 +39,9 @@ constexpr int kMaxDirectOfWorker = 16;
 // The decision compares findings with each other. So many simultaneous faults are not of chips.
 constexpr int kMaxFindingsByWord = 1024;
 
+// More chips seldom fail at once: another fault holds them up.
+constexpr size_t kMostChipsAtOnce = 3;
+
 using ChipKey = std::pair<int, std::optional<int32_t>>;  // worker, chip
 
 struct DirectEvidence {
@@ -132,6 +135,11 @@ class Rule {
   }
 
   Seats SeatsOf(const std::vector<const Head*>& heads) const;
+
+  // Removes those that may wait for another one, which stands at an earlier place of the same
+  // launch: a collective of a part of the slice, or a transfer, holds up whoever comes to it first.
+  // The code's order is weak where loops repeat it, but it is all that tells the two apart.
+  void DropWhoMayWait(std::vector<const Head*>& heads) const;
 
   // True if a head has the same task and chip in another slice: the two exchange data.
   bool IsPeer(const Head& head, const Seats& seats) const;
@@ -277,8 +285,24 @@ void Rule::ByPosition(Detail detail) {
     std::erase_if(others,
                   [&](const Head* head) { return head->ambiguous || IsPeer(*head, seats); });
   }
+  DropWhoMayWait(others);
   Report(detail, confirmed);
   Report(detail, others);
+}
+
+void Rule::DropWhoMayWait(std::vector<const Head*>& heads) const {
+  if (heads.size() > kMostChipsAtOnce) return;
+  const auto all = heads;
+  std::erase_if(heads, [&](const Head* head) {
+    const Place* place = c_.PlaceOf(*head);
+    if (head->kind == HeadKind::kCompute || head->kind == HeadKind::kSparse) return false;
+    return place != nullptr && std::any_of(all.begin(), all.end(), [&](const Head* other) {
+             const Place* earlier = c_.PlaceOf(*other);
+             return earlier != nullptr && other->kind != HeadKind::kSparse &&
+                    earlier->program == place->program && other->at == head->at &&
+                    earlier->tag == place->tag && earlier->pc < place->pc;
+           });
+  });
 }
 
 Rule::Seats Rule::SeatsOf(const std::vector<const Head*>& heads) const {
@@ -338,7 +362,7 @@ void Rule::Report(Detail detail, const std::vector<const Head*>& heads) {
     }
   }
   if (finding.culprits.empty()) return;
-  if (finding.culprits.size() > 3) {
+  if (finding.culprits.size() > kMostChipsAtOnce) {
     finding.confidence = std::min(finding.confidence, kConfidenceManyHeads);
     finding.own = false;
   }
@@ -357,8 +381,7 @@ void Rule::UseDirect(const ChipKey& key, Finding& finding) {
   for (const Direct& entry : DirectOn(key)) {
     const auto& [where, direct] = *entry;
     used_.insert(where);
-    finding.evidence.push_back(
-        Evidence(c_, Strength::kDirect, HardwareReport{key.first, direct.text}));
+    finding.evidence.push_back(Evidence(c_, Strength::kDirect, Words{key.first, direct.text}));
     finding.confidence = std::max(finding.confidence, kConfidenceDirectHardware);
     JudgeChipRemoval(c_.worker(where.first), where, direct, finding);
   }
@@ -376,7 +399,7 @@ void Rule::ByWord() {
     finding.cause = Cause::kBadTpuChip;
     finding.detail = DetailOf(direct);
     finding.confidence = first ? kConfidenceDirectHardware - 0.02 : kConfidenceUnorderedErrors;
-    const HardwareReport fact{where.first, direct.text};
+    const Words fact{where.first, direct.text};
     Culprit culprit = CulpritWorker(c_, where.first, FactText(c_, fact));
     culprit.chip = where.second;
     finding.culprits.push_back(std::move(culprit));

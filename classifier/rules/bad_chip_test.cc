@@ -84,10 +84,25 @@ TEST(BadChip, OfAPairWithoutHloNobodyCanTellWhoWaits) {
   s.Put(s.Tensor(0, 1, 3), 0, kStep, {2, 0x800, std::nullopt});
   s.ForgetHlo();
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
-  // Chips 1 and 2 are no pair of any mesh axis: both are bad.
+  // Chips 1 and 2 are no pair of any mesh axis that is known.
   s.Put(s.Tensor(0, 1, 3), 0, kStep, {kCollective.tag, kCollective.pc, std::nullopt});
-  s.Put(s.Tensor(0, 1, 1), 0, kStep, {2, 0x800, std::nullopt});
+  s.Put(s.Tensor(0, 1, 1), 0, kStep, kSomewhere);
   EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.1 0.1.2");
+}
+
+TEST(BadChip, WhoIsFurtherOnInTheLaunchMayWaitForTheOther) {
+  Scenario s;
+  const Spot further{2, 0x800, std::nullopt};
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kSomewhere);
+  s.Put(s.Tensor(0, 1, 1), 0, kStep, further);
+  s.ForgetHlo();
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+  // What computes waits for nobody, however far on it is.
+  s.Put(s.Tensor(0, 1, 1), 0, kStep, {2, 0x800, "fusion.14"});
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.1");
+  // In another launch, or beside many, the place in the code says nothing.
+  s.Put(s.Tensor(0, 1, 1), 0, kStep - 1, further);
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.1");
 }
 
 TEST(BadChip, TheStepsOfARingAreOnePlace) {

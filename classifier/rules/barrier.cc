@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "classifier/coordination.h"
+#include "classifier/facts.h"
 #include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/thresholds.h"
@@ -49,8 +50,9 @@ bool AreFew(const Case& c, const FailedBarrier& barrier) {
   return barrier.all_named && static_cast<double>(barrier.absent.size()) <= kFewShare * all;
 }
 
-void Accuse(const Case& c, const FailedBarrier& barrier, const std::vector<int>& workers, bool left,
-            double confidence, const std::string& what, Findings& out) {
+void AccuseAll(const Case& c, const std::vector<int>& workers, MissedBarrier fact,
+               double confidence, Findings& out) {
+  const bool left = fact.missed == Missed::kCameInStep || fact.missed == Missed::kCameAlone;
   const bool lost = !left && std::all_of(workers.begin(), workers.end(), [&](int worker) {
     return c.worker(worker).snapshot == nullptr;
   });
@@ -62,10 +64,8 @@ void Accuse(const Case& c, const FailedBarrier& barrier, const std::vector<int>&
                           : Detail::kProgramNotQueued;
   finding.confidence = confidence;
   for (int worker : workers) {
-    std::string text = absl::StrCat(Who(c.worker(worker)), " ", what, " (", Quote(barrier.id), ", ",
-                                    barrier.came, " of ", c.topology.workers().size(), " came)");
-    finding.evidence.push_back(Evidence(c, Strength::kStrong, {worker}, text));
-    finding.culprits.push_back(CulpritWorker(c, worker, std::move(text)));
+    fact.worker = worker;
+    Accuse(c, Strength::kStrong, fact, finding);
   }
   finding.explains = c.graph.waiting;
   finding.why = finding.culprits.front().why;
@@ -77,17 +77,14 @@ void Shutdown(const Case& c, const FailedBarrier& barrier, Findings& out) {
   const std::optional<int64_t> came = barrier.first ? StepOf(c, *barrier.first) : std::nullopt;
   const bool is_left = barrier.came == 1 && absent && came && *came <= *absent;
   if (is_left) {
-    Accuse(c, barrier, {*barrier.first}, /*left=*/true, kConfidenceBarrierByStep,
-           absl::StrCat("came to the shutdown of the job in step ", *came,
-                        ", which the others are in or past"),
-           out);
+    AccuseAll(c, {*barrier.first}, {0, &barrier, Missed::kCameInStep, came},
+              kConfidenceBarrierByStep, out);
   } else if (AreFew(c, barrier) && !(absent && came && *came <= *absent)) {
-    Accuse(c, barrier, barrier.absent, /*left=*/false, kConfidenceBarrier,
-           "did not come to the shutdown of the job", out);
+    AccuseAll(c, barrier.absent, {0, &barrier, Missed::kShutdown, {}}, kConfidenceBarrier, out);
   } else if (barrier.came == 1 && barrier.first && !(absent && came) &&
              c.topology.workers().size() >= kLeastToComeAlone) {
-    Accuse(c, barrier, {*barrier.first}, /*left=*/true, kConfidenceCameAlone,
-           "came to the shutdown of the job alone", out);
+    AccuseAll(c, {*barrier.first}, {0, &barrier, Missed::kCameAlone, {}}, kConfidenceCameAlone,
+              out);
   } else {
     out.Note(kRule,
              "a barrier of the shutdown timed out: whether whoever came was done, nothing "
@@ -105,8 +102,7 @@ void FindBarrier(const Case& c, Findings& out) {
     } else if (barrier.of_shutdown) {
       Shutdown(c, barrier, out);
     } else if (AreFew(c, barrier)) {
-      Accuse(c, barrier, barrier.absent, /*left=*/false, kConfidenceBarrier,
-             "did not come to a barrier of the job", out);
+      AccuseAll(c, barrier.absent, {0, &barrier, Missed::kBarrier, {}}, kConfidenceBarrier, out);
     } else {
       out.Note(kRule, absl::StrCat("barrier ", Quote(barrier.id),
                                    ": too many did not come, they may wait for whoever did"));

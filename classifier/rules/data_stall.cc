@@ -15,10 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "classifier/facts.h"
 #include "classifier/host_place.h"
 #include "classifier/pause.h"
-#include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/thresholds.h"
 
@@ -44,27 +43,14 @@ void AddActivities(const Case& c, std::vector<Culprit>& culprits) {
   }
 }
 
-// The pause that the loop has announced, if it lasted longer than such a pause may.
-std::string PauseWaitedFor(const Case& c, int worker) {
+// True if the loop has announced a pause that lasted longer than such a pause may.
+bool PausesTooLong(const Case& c, int worker) {
   const Snapshot* snapshot = c.worker(worker).snapshot;
-  if (snapshot == nullptr || !snapshot->progress.has_value()) return "";
+  if (snapshot == nullptr || !snapshot->progress.has_value()) return false;
   const Progress& progress = *snapshot->progress;
-  if (!AnnouncesPause(progress.phase)) return "";
-  const std::optional<int64_t>& waited = c.capture.header.announced_pause_ms;
-  const int64_t excused = c.ExcusedMs(progress.phase);
-  if (!waited.has_value() && progress.phase_ms.value_or(0) < excused) return "";
-  std::string text = absl::StrCat(Who(c.worker(worker)), ": its training loop says that it is in ",
-                                  progress.phase == Phase::kCheckpoint ? "a checkpoint"
-                                  : progress.phase == Phase::kEval     ? "an evaluation"
-                                                                       : "a compilation");
-  if (progress.phase_ms.has_value()) absl::StrAppend(&text, " for ", Span(*progress.phase_ms));
-  if (waited.has_value()) {
-    absl::StrAppend(&text, "; it was waited for for ", Span(*waited),
-                    ", longer than that may take");
-  } else {
-    absl::StrAppend(&text, ", longer than the ", Span(excused), " for which that is an excuse");
-  }
-  return text;
+  return AnnouncesPause(progress.phase) &&
+         (c.capture.header.announced_pause_ms.has_value() ||
+          progress.phase_ms.value_or(0) >= c.ExcusedMs(progress.phase));
 }
 
 // The head has begun its launch, and waits in the middle of it for its process: at a callback, a
@@ -133,18 +119,12 @@ void Rule::Apply() {
 void Rule::AddHead(const Head& head) {
   const std::string seen = InputWaitSeen(c_, head.worker);
   double confidence = 0;
-  std::string state;
   switch (head.kind) {
     case HeadKind::kIdle:
       confidence = seen.empty() ? kConfidenceNotQueued : kConfidenceInputSeen;
-      state = "has nothing running and nothing queued";
       break;
     case HeadKind::kInput:
       confidence = seen.empty() ? kConfidenceEntryByHlo : kConfidenceInputSeen;
-      state = "was launched and waits for its host";
-      if (const Place* place = c_.PlaceOf(head)) {
-        absl::StrAppend(&state, " at ", PlaceName(c_.topology, *place));
-      }
       break;
     case HeadKind::kLaggard:
     case HeadKind::kElsewhere:
@@ -158,27 +138,20 @@ void Rule::AddHead(const Head& head) {
                                         : kConfidenceEntryByPlace;
       // A host whose pc moves, however slowly, is not at an infeed.
       if (seen.empty() && head.moving) confidence -= kConfidenceLoopPenalty;
-      state = "stands with all its cores at one place that its peers have left";
-      if (const Place* place = c_.PlaceOf(head)) {
-        absl::StrAppend(&state, ", ", PlaceName(c_.topology, *place));
-      }
       break;
     case HeadKind::kCompute:
     case HeadKind::kSparse:
     case HeadKind::kCrossWait:
       return;
   }
-  std::string text = absl::StrCat(Who(c_.worker(head.worker)), " ", state, StoodFor(c_, head));
-  const std::string waits = WhoWaits(c_, head);
-  if (!waits.empty()) absl::StrAppend(&text, ", while ", waits);
-  finding_.evidence.push_back(Evidence(c_, Strength::kStrong, {head.worker}, text));
+  EvidenceItem owes = Evidence(c_, Strength::kStrong, HostOwes{&head});
+  std::string text = owes.statement;
+  finding_.evidence.push_back(std::move(owes));
   if (!seen.empty()) {
-    finding_.evidence.push_back(Evidence(c_, Strength::kStrong, {head.worker},
-                                         absl::StrCat(Who(c_.worker(head.worker)), ": ", seen)));
+    finding_.evidence.push_back(Evidence(c_, Strength::kStrong, AwaitsInput{head.worker, seen}));
   }
-  const std::string pause = PauseWaitedFor(c_, head.worker);
-  if (!pause.empty()) {
-    finding_.evidence.push_back(Evidence(c_, Strength::kStrong, {head.worker}, pause));
+  if (PausesTooLong(c_, head.worker)) {
+    finding_.evidence.push_back(Evidence(c_, Strength::kStrong, PauseTooLong{head.worker}));
   }
   // The launch was queued, so only its input is outstanding.
   if (!seen.empty() || (head.kind != HeadKind::kIdle && !WithinItsHost(c_, head))) {
@@ -226,11 +199,7 @@ void Rule::UnseenCores() {
     const SliceView& view = c_.graph.slices[static_cast<size_t>(worker.slice)];
     const std::string seen = InputWaitSeen(c_, i);
     if (seen.empty() || view.running == 0) continue;
-    const std::string text = absl::StrCat(Who(worker), ": ", seen,
-                                          ", and nothing is known of its cores, while its slice "
-                                          "waits");
-    finding_.evidence.push_back(Evidence(c_, Strength::kStrong, {i}, text));
-    finding_.culprits.push_back(CulpritWorker(c_, i, text));
+    Accuse(c_, Strength::kStrong, AwaitsInput{i, seen, /*unseen=*/true}, finding_);
     finding_.detail = Detail::kInputPipeline;
     finding_.confidence = kConfidenceInputUnseenCores;
   }
@@ -271,14 +240,12 @@ void Rule::WholeJob() {
   finding_.detail = Detail::kInputPipeline;
   finding_.confidence = kConfidenceAllIdle;
   for (int worker : seen) {
-    finding_.evidence.push_back(
-        Evidence(c_, Strength::kStrong, {worker},
-                 absl::StrCat(Who(c_.worker(worker)), ": ", InputWaitSeen(c_, worker))));
+    const std::string wait = InputWaitSeen(c_, worker);
+    finding_.evidence.push_back(Evidence(c_, Strength::kStrong, AwaitsInput{worker, wait}));
     if (finding_.evidence.size() >= kMaxEvidence) break;
   }
   for (int worker : culprits) {
-    finding_.culprits.push_back(
-        CulpritWorker(c_, worker, absl::StrCat(Who(c_.worker(worker)), " waits for input")));
+    finding_.culprits.push_back(CulpritWorker(c_, worker, FactText(c_, AwaitsInput{worker, {}})));
   }
 }
 

@@ -16,9 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "classifier/facts.h"
 #include "classifier/passed_launches.h"
-#include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/sides.h"
 #include "classifier/thresholds.h"
@@ -43,27 +42,10 @@ void ByModule(const Case& c, Findings& out) {
   }
 }
 
-// The launches of one worker, in the order in which it was given them.
-std::string ChainText(const Case& c, int worker) {
-  const auto [first, last] = c.positions.UnitsOf(worker);
-  if (first == last) return "";
-  std::string text;
-  for (const Launch& launch : c.topology.Chain(worker, *c.positions.unit(first).core)) {
-    absl::StrAppend(&text, text.empty() ? "" : ", then ", ProgramName(c.topology, launch.program));
-    if (text.size() > kQuoteBytes) break;
-  }
-  return text;
-}
-
-void AddSmallerSide(const Case& c, const std::vector<int>& odd, std::string_view what,
-                    Finding& finding) {
+void AddSmallerSide(const Case& c, const std::vector<int>& odd, Differs differs, Finding& finding) {
   for (int worker : odd) {
     if (finding.culprits.size() >= kDivergedCulprits) break;
-    std::string text = absl::StrCat(Who(c.worker(worker)), " ", std::string(what));
-    const std::string chain = ChainText(c, worker);
-    if (!chain.empty()) absl::StrAppend(&text, ": ", chain);
-    finding.evidence.push_back(Evidence(c, Strength::kStrong, {worker}, text));
-    finding.culprits.push_back(CulpritWorker(c, worker, std::move(text)));
+    Accuse(c, Strength::kStrong, LaunchesDiffer{worker, differs}, finding);
   }
 }
 
@@ -84,7 +66,7 @@ void ByQueueOrder(const Case& c, Findings& out) {
     finding.cause = Cause::kDifferentModule;
     finding.detail = Detail::kLaunchOrder;
     finding.confidence = kConfidenceLaunchOrder;
-    AddSmallerSide(c, members, "was given its launches in another order than its peers", finding);
+    AddSmallerSide(c, members, Differs::kOrder, finding);
     finding.explains = c.graph.waiting;
     finding.why = finding.culprits.front().why;
     out.Add(kRule, std::move(finding));
@@ -98,8 +80,7 @@ void BySkippedLaunch(const Case& c, Findings& out) {
   finding.cause = Cause::kDifferentModule;
   finding.detail = Detail::kLaunchOrder;
   finding.confidence = kConfidenceSkippedLaunch;
-  AddSmallerSide(c, c.graph.ahead_of_all, "is past a launch in which its whole slice still meets",
-                 finding);
+  AddSmallerSide(c, c.graph.ahead_of_all, Differs::kSkipped, finding);
   finding.explains = c.graph.waiting;
   finding.why = finding.culprits.front().why;
   out.Add(kRule, std::move(finding));
@@ -128,14 +109,6 @@ class SplitSlice {
   std::vector<int> OfTheOnlySplitSlice() const;
   bool Connected(const std::vector<int>& workers) const;
 
-  std::optional<int64_t> AtOf(int worker) const {
-    return c_.positions.unit(c_.positions.UnitsOf(worker).first).at;
-  }
-
-  bool IsAhead(int worker, int other) const;
-  std::optional<int64_t> StepOf(int worker) const;
-  bool WaitsInSlice(int worker) const;
-
   // True if each of its cores is in a launch, at a place that can be a wait for another core.
   bool Waits(int worker) const;
 
@@ -143,8 +116,6 @@ class SplitSlice {
   // which the others wait; else the side whose program fewer of the cohort are in.
   std::vector<int> Odd(const std::vector<int>& one, const std::vector<int>& other) const;
 
-  // True if the other worker's program stands in this worker's queue.
-  bool Queues(int worker, int other) const;
   int64_t InProgramOf(int worker) const;
 
   // True if every other head waits for the odd hosts, too.
@@ -162,7 +133,7 @@ void SplitSlice::Apply(Findings& out) {
   finding.cause = Cause::kDifferentModule;
   finding.detail = Detail::kLaunchOrder;
   finding.confidence = kConfidenceSplitSlice;
-  AddSmallerSide(c_, odd, "waits in another launch than the rest of its slice", finding);
+  AddSmallerSide(c_, odd, Differs::kSplit, finding);
   finding.explains = c_.graph.waiting;
   finding.why = finding.culprits.front().why;
   out.Add(kRule, std::move(finding));
@@ -188,7 +159,8 @@ std::vector<int> SplitSlice::OfTheOnlySplitSlice() const {
   const std::vector<int> odd = Odd(split->begin()->second, split->rbegin()->second);
   const std::vector<int>& rest =
       odd == split->begin()->second ? split->rbegin()->second : split->begin()->second;
-  if (odd.empty() || IsAhead(odd.front(), rest.front()) || WaitsInSlice(odd.front())) return odd;
+  if (odd.empty() || IsAhead(c_, odd.front(), rest.front()) || WaitsInSlice(c_, odd.front()))
+    return odd;
   // A host that is behind, at a place of which nothing is known, may wait for another slice, unless
   // it is a single host with sockets or probes, which would show a broken connection.
   if (c_.topology.slices().size() == 1 || (odd.size() == 1 && rest.size() > 1 && Connected(odd))) {
@@ -202,29 +174,6 @@ bool SplitSlice::Connected(const std::vector<int>& workers) const {
     const Snapshot& snapshot = *c_.worker(worker).snapshot;
     return !snapshot.sockets.empty() || !snapshot.probes.empty();
   });
-}
-
-bool SplitSlice::IsAhead(int worker, int other) const {
-  const auto step = StepOf(worker);
-  const auto other_step = StepOf(other);
-  if (step && other_step && *step != *other_step) return *step > *other_step;
-  const auto own = AtOf(worker);
-  const auto theirs = AtOf(other);
-  return own && theirs ? *own > *theirs : Queues(other, worker) && !Queues(worker, other);
-}
-
-std::optional<int64_t> SplitSlice::StepOf(int worker) const {
-  const std::optional<Progress>& progress = c_.worker(worker).snapshot->progress;
-  return progress ? progress->step : std::nullopt;
-}
-
-bool SplitSlice::WaitsInSlice(int worker) const {
-  const auto [first, last] = c_.positions.UnitsOf(worker);
-  for (int i = first; i < last; ++i) {
-    const HloClass hlo_class = c_.positions.place(c_.positions.unit(i).place).hlo_class;
-    if (hlo_class != HloClass::kInSliceWait && hlo_class != HloClass::kSparseWait) return false;
-  }
-  return true;
 }
 
 bool SplitSlice::Waits(int worker) const {
@@ -247,19 +196,11 @@ bool SplitSlice::Waits(int worker) const {
 
 std::vector<int> SplitSlice::Odd(const std::vector<int>& one, const std::vector<int>& other) const {
   if (one.size() != other.size()) return one.size() < other.size() ? one : other;
-  if (IsAhead(one.front(), other.front())) return one;
-  if (IsAhead(other.front(), one.front())) return other;
+  if (IsAhead(c_, one.front(), other.front())) return one;
+  if (IsAhead(c_, other.front(), one.front())) return other;
   const int64_t votes = InProgramOf(one.front()) - InProgramOf(other.front());
   if (votes == 0) return {};
   return votes < 0 ? one : other;
-}
-
-bool SplitSlice::Queues(int worker, int other) const {
-  const int theirs = c_.divergence.running[static_cast<size_t>(other)];
-  const auto [first, last] = c_.positions.UnitsOf(worker);
-  const std::vector<Launch> chain = c_.topology.Chain(worker, *c_.positions.unit(first).core);
-  return std::any_of(chain.begin() + 1, chain.end(),
-                     [&](const Launch& launch) { return launch.program == theirs; });
 }
 
 int64_t SplitSlice::InProgramOf(int worker) const {
@@ -284,8 +225,7 @@ void ByAssertion(const Case& c, Findings& out) {
     if (event.kind != ErrorKind::kLaunchGroup) continue;
     reporters.push_back(event.worker);
     finding.evidence.push_back(
-        Evidence(c, Strength::kDirect, {event.worker},
-                 absl::StrCat(Who(c.worker(event.worker)), " reports: ", event.text)));
+        Evidence(c, Strength::kDirect, Words{event.worker, event.text, Said::kOfOthers}));
   }
   if (reporters.empty()) return;
   std::sort(reporters.begin(), reporters.end());
@@ -303,9 +243,9 @@ void ByAssertion(const Case& c, Findings& out) {
   }
   finding.confidence = odd.empty() ? kConfidenceLaunchGroupText : kConfidenceLaunchGroupSeen;
   if (odd.empty()) {
-    AddSmallerSide(c, reporters, "found an unexpected leader in its launch group", finding);
+    AddSmallerSide(c, reporters, Differs::kReporter, finding);
   } else {
-    AddSmallerSide(c, odd, "was given other launches than its peers", finding);
+    AddSmallerSide(c, odd, Differs::kLaunches, finding);
   }
   finding.explains = c.graph.waiting;
   finding.why = finding.culprits.front().why;
@@ -321,9 +261,7 @@ void ByWords(const Case& c, Findings& out) {
     if (event.kind != ErrorKind::kCollectiveMismatch) continue;
     if (finding.evidence.size() >= kMaxEvidence) break;
     finding.evidence.push_back(
-        Evidence(c, Strength::kDirect, {event.worker},
-                 absl::StrCat(Who(c.worker(event.worker)),
-                              " received what its own collective does not expect: ", event.text)));
+        Evidence(c, Strength::kDirect, Words{event.worker, event.text, Said::kUnexpectedData}));
   }
   if (finding.evidence.empty()) return;
   finding.basis = Basis::kError;

@@ -378,5 +378,59 @@ TEST(DifferentModule, WhoWaitsInAnotherLaunchForAnIdleHostHasNotDiverged) {
   EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
 }
 
+// Stages of two hosts each: only the name of the program shows the odd one.
+TEST(DifferentModule, OfTwoHostsTheOneWhoseProgramNobodyElseKnows) {
+  for (const bool known : {false, true}) {
+    Scenario s({.tasks = 2});
+    Cohort& first = s.capture.header.cohorts[0];
+    Cohort second{.name = "stage 1", .workers = {{1, 0}, {1, 1}}, .sequence = {}};
+    first.workers = {{0, 0}, {0, 1}};
+    first.sequence.clear();
+    s.capture.header.cohorts.push_back(second);
+    s.RunOther(0, 1, "jit_warmup", "cc03");
+    for (const int task : {0, 1}) s.RunOther(1, task, known ? "jit_step" : "jit_save", "dd04");
+    for (const int task : {0, 1}) {
+      for (int chip = 0; chip < 4; ++chip)
+        s.Tensor(1, task, chip).sequencers[0].hlo = "recv-done.1";
+    }
+    EXPECT_EQ(Diagnose(s), known ? "DIFFERENT_MODULE/MODULE_DIVERGENCE 0.1"
+                                 : "DIFFERENT_MODULE/MODULE_DIVERGENCE 0.0 0.1");
+  }
+}
+
+// Host 0.0 has left out the end of a step, in which its mate waits, and meets the other slice.
+TEST(DifferentModule, WhoIsPastACollectiveOfItsSliceHasLeftItOut) {
+  Scenario s({.tasks = 2});
+  std::vector<SequenceEntry>& sequence = s.capture.header.cohorts[0].sequence;
+  sequence.erase(sequence.begin());  // the learnt order knows jit_apply alone
+  s.PutHost(0, 1, 1, kApply - 1, kCollectiveOfApply);
+  for (const int slice : {0, 1}) {
+    for (const int task : {0, 1}) {
+      for (int chip = 0; chip < 4; ++chip) s.Tensor(slice, task, chip).queued.clear();
+    }
+  }
+  for (const int64_t step : {11, 12}) {
+    for (const int task : {0, 1}) s.At(0, task).progress = Progress{.step = 11};
+    s.At(0, 0).progress->step = step;
+    EXPECT_EQ(Diagnose(s), step == 12 ? "DIFFERENT_MODULE/MODULE_DIVERGENCE 0.0"
+                                      : "DIFFERENT_MODULE/MODULE_DIVERGENCE 0.1");
+  }
+}
+
+// The other slices wait for a slice that is held up by one of its own cores, whatever they run.
+TEST(DifferentModule, SlicesThatWaitForOneThatComputesHaveNotDiverged) {
+  Scenario s({.slices = 3});
+  for (const int slice : {1, 2}) {
+    for (int task = 0; task < 4; ++task) {
+      s.RunOther(slice, task, "jit_eval", "cc03");
+      for (int chip = 0; chip < 4; ++chip) {
+        s.Tensor(slice, task, chip).sequencers[0].hlo = "recv-done.1";
+      }
+    }
+  }
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+}
+
 }  // namespace
 }  // namespace rapideye::classifier::testing

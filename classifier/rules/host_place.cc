@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "classifier/facts.h"
 #include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/thresholds.h"
@@ -32,22 +33,6 @@ struct Placed {
   int worker;
   HostPlace place;
 };
-
-const char* WaitedFor(HostWait wait) {
-  switch (wait) {
-    case HostWait::kNone:
-      break;
-    case HostWait::kDevice:
-      return "for the device or in a collective";
-    case HostWait::kBarrier:
-      return "at a barrier";
-    case HostWait::kStartUp:
-      return "for the job to be complete";
-    case HostWait::kShutdown:
-      return "for the others to end";
-  }
-  return "for nobody";
-}
 
 // True if a core of the worker is in a launch, or may be.
 bool Runs(const Case& c, int worker) {
@@ -308,10 +293,10 @@ void Rule::Apply() {
   if (odd.has_value() && some_run) odd->wait = HostWait::kDevice;
   if (odd.has_value()) return Name(*odd);
   if (some_run) return;
-  out_.Note(kRule,
-            absl::StrCat("no host is singled out: most that are known wait ",
-                         WaitedFor(busy.size() > waiting.size() ? HostWait::kNone
-                                                                : waiting.front()->place.wait)));
+  out_.Note(kRule, absl::StrCat("no host is singled out: most that are known wait ",
+                                std::string(WaitedFor(busy.size() > waiting.size()
+                                                          ? HostWait::kNone
+                                                          : waiting.front()->place.wait))));
 }
 
 bool Rule::MissingWorker() const {
@@ -348,21 +333,11 @@ void Rule::Name(const Odd& odd) {
   finding.confidence = kConfidenceHostByStack;
   const size_t others = placed_.size() - odd.group.size();
   for (const Placed* head : odd.group) {
-    std::string text = absl::StrCat(Who(c_.worker(head->worker)), " ", head->place.text);
-    if (head->place.step.has_value()) absl::StrAppend(&text, ", step ", *head->place.step);
-    if (others > 0) {
-      absl::StrAppend(&text, ", while ",
-                      others == 1 ? "the other waits " : absl::StrCat(others, " others wait "),
-                      WaitedFor(odd.wait));
-    }
-    if (finding.evidence.size() < kMaxEvidence) {
-      finding.evidence.push_back(Evidence(c_, Strength::kStrong, {head->worker}, text));
-    }
-    Culprit culprit = CulpritWorker(c_, head->worker, std::move(text));
+    const HostStands fact{head->worker, &head->place, others, odd.wait};
+    Culprit& culprit = Accuse(c_, Strength::kStrong, fact, finding);
     const HostWait at = head->place.wait;
     const bool elsewhere = odd.doubt > 0 && (at == HostWait::kDevice || at == HostWait::kBarrier);
     culprit.host_activity = elsewhere ? HostActivity::kBarrier : head->place.activity;
-    finding.culprits.push_back(std::move(culprit));
     if (head->place.activity != HostActivity::kInput) finding.detail = Detail::kProgramNotQueued;
     if (!head->place.by_stack) finding.confidence = kConfidenceHostByPage;
   }
@@ -388,9 +363,7 @@ void Rule::AddThoseThatDoNotTell(const Odd& odd, Finding& finding) const {
   for (const Placed& one : placed_) tells[static_cast<size_t>(one.worker)] = true;
   for (int worker = 0; worker < all; ++worker) {
     if (tells[static_cast<size_t>(worker)] || c_.worker(worker).standby) continue;
-    Culprit culprit = CulpritWorker(
-        c_, worker,
-        absl::StrCat(Who(c_.worker(worker)), " does not tell where it stands; all others do"));
+    Culprit culprit = CulpritWorker(c_, worker, FactText(c_, HostUntold{worker}));
     culprit.host_activity = activity;
     finding.culprits.push_back(std::move(culprit));
   }

@@ -8,11 +8,9 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "classifier/phrases.h"
+#include "classifier/facts.h"
 #include "classifier/rules/rules.h"
 #include "classifier/thresholds.h"
 
@@ -21,13 +19,8 @@ namespace {
 
 constexpr char kRule[] = "ici";
 
-struct IciFault {
-  std::string text;
-  Strength strength = Strength::kStrong;
-};
-
 // The faults by the worker and chip at a link's ends.
-using IciFaults = std::map<std::pair<int, std::optional<int32_t>>, IciFault>;
+using IciFaults = std::map<std::pair<int, std::optional<int32_t>>, Fact>;
 
 IciFaults ByWord(const Case& c) {
   IciFaults faults;
@@ -35,9 +28,7 @@ IciFaults ByWord(const Case& c) {
     const ErrorEvent& event =
         c.timeline.errors[static_cast<size_t>(c.timeline.roots[static_cast<size_t>(i)])];
     if (event.kind != ErrorKind::kNetworkHalt) continue;
-    faults.try_emplace(
-        {event.worker, event.chip},
-        IciFault{absl::StrCat(Who(c.worker(event.worker)), ": ", event.text), Strength::kDirect});
+    faults.try_emplace({event.worker, event.chip}, Words{event.worker, event.text});
   }
   return faults;
 }
@@ -57,12 +48,7 @@ IciFaults ByHealth(const Case& c) {
     if (view.running == 0) continue;
     for (const IciLink& link : snapshot->ici_links) {
       if (link.health < worst) continue;
-      faults.try_emplace(
-          {i, link.chip},
-          IciFault{
-              absl::StrCat(Who(c.worker(i)), " reports ICI link ", Quote(link.link), " of chip ",
-                           link.chip, " with health ", link.health, " (0 good, 10 unusable)"),
-              Strength::kStrong});
+      faults.try_emplace({i, link.chip}, BadIciLink{i, &link});
     }
   }
   return faults;
@@ -82,10 +68,7 @@ void FindIci(const Case& c, Findings& out) {
   finding.confidence = by_word ? kConfidenceDirectError : kConfidenceIciHealth;
   std::set<int> workers;
   for (const auto& [where, fault] : faults) {
-    Culprit culprit = CulpritWorker(c, where.first, fault.text);
-    culprit.chip = where.second;
-    finding.culprits.push_back(std::move(culprit));
-    finding.evidence.push_back(Evidence(c, fault.strength, {where.first}, fault.text));
+    Accuse(c, by_word ? Strength::kDirect : Strength::kStrong, fault, finding).chip = where.second;
     workers.insert(where.first);
   }
   if (workers.size() == 2) {
@@ -96,7 +79,7 @@ void FindIci(const Case& c, Findings& out) {
     finding.links.push_back(std::move(link));
   }
   finding.explains = c.graph.waiting;
-  finding.why = faults.begin()->second.text;
+  finding.why = finding.culprits.front().why;
   out.Add(kRule, std::move(finding));
 }
 

@@ -387,11 +387,7 @@ void Rule::Report(const std::vector<int>& workers, double confidence, Silence si
                    return SaidByTheConnected(c_, links_, worker);
                  }));
   for (int worker : workers) {
-    const WorkerSilent fact{worker, silence};
-    if (finding.evidence.size() < kMaxEvidence) {
-      finding.evidence.push_back(Evidence(c_, strength, fact));
-    }
-    finding.culprits.push_back(CulpritWorker(c_, worker, FactText(c_, fact)));
+    Accuse(c_, strength, WorkerSilent{worker, silence}, finding);
   }
   finding.explains = c_.graph.waiting;
   finding.why = finding.culprits.front().why;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "classifier/facts.h"
 #include "classifier/link_evidence.h"
 #include "classifier/network_cut.h"
 #include "classifier/phrases.h"
@@ -47,6 +48,10 @@ std::optional<std::string> NicAtFault(const Case& c, int worker, const std::set<
   return down && other_up ? std::optional(name) : std::nullopt;
 }
 
+std::optional<std::string> OnlyOf(const std::set<std::string>& names) {
+  return names.size() == 1 ? std::optional(*names.begin()) : std::nullopt;
+}
+
 // True if the head stands apart from its slice at a place of which nothing is known.
 bool MayBeTransfer(const Case& c, const Head& head) {
   if (head.kind != HeadKind::kElsewhere && head.kind != HeadKind::kLaggard) return false;
@@ -64,6 +69,10 @@ class Rule {
     return may_be_at_transfer_.contains(pair.first) || may_be_at_transfer_.contains(pair.second);
   }
   bool Awaited(int worker) const;
+
+  // True if one of the two is seen to wait for another slice, or their slices stand together at a
+  // transfer at which no other slice stands.
+  bool AreAtTransfer(const WorkerPair& pair) const;
   SliceState StateOf(int worker) const {
     return c_.graph.slices[static_cast<size_t>(c_.worker(worker).slice)].state;
   }
@@ -91,6 +100,10 @@ class Rule {
   // a connection to a missing one is broken. That host may be behind the same cut as the worker,
   // and then a switch fails, not a host.
   bool AnotherMayBeCutOff(int worker) const;
+
+  // True if it shows connections to peers, and all that it and they sent has been acknowledged: of
+  // a host that is cut off in the midst of a transfer, one end holds bytes.
+  bool AllIsAcknowledged(int worker) const;
   void TakePair(const WorkerPair& pair, const PairEvidence& evidence);
 
   // A single failed probe and no other evidence: between hosts without traffic it proves nothing,
@@ -159,6 +172,17 @@ bool Rule::Awaited(int worker) const {
          StateOf(worker) == SliceState::kWaitsOutside;
 }
 
+bool Rule::AreAtTransfer(const WorkerPair& pair) const {
+  if (waits_outside_.contains(pair.first) || waits_outside_.contains(pair.second)) return true;
+  const SliceView& own = c_.graph.slices[static_cast<size_t>(c_.worker(pair.first).slice)];
+  const SliceView& other = c_.graph.slices[static_cast<size_t>(c_.worker(pair.second).slice)];
+  if (&own == &other || own.crowd_place < 0 || own.crowd_place != other.crowd_place) return false;
+  return c_.positions.place(own.crowd_place).hlo_class == HloClass::kCrossWait &&
+         std::none_of(c_.graph.slices.begin(), c_.graph.slices.end(), [&](const SliceView& view) {
+           return &view != &own && &view != &other && view.crowd_place == own.crowd_place;
+         });
+}
+
 void Rule::TakeCut(std::map<WorkerPair, const PairEvidence*>& open) {
   const std::optional<NetworkCut> cut = FindNetworkCut(c_, links_, open);
   if (!cut.has_value()) return;
@@ -167,11 +191,9 @@ void Rule::TakeCut(std::map<WorkerPair, const PairEvidence*>& open) {
   finding.cause = Cause::kNetworkingIssue;
   finding.detail = Detail::kDcnPartition;
   const std::vector<int>& smaller = cut->sides.front();
-  const std::string text =
-      absl::StrCat("no connection between ", WhoAll(c_.topology, smaller), " and ",
-                   WhoAll(c_.topology, cut->sides.back()),
-                   " works, while those within either set do: something between them is cut");
-  finding.evidence.push_back(Evidence(c_, Strength::kStrong, smaller, text));
+  finding.evidence.push_back(
+      Evidence(c_, Strength::kStrong, SetsCut{&smaller, &cut->sides.back()}));
+  const std::string text = finding.evidence.front().statement;
   bool awaited = false;
   bool sent = false;
   std::set<int> ends;
@@ -274,21 +296,20 @@ void Rule::TakeHost(int worker, std::map<WorkerPair, const PairEvidence*>& open)
   }
   const std::optional<std::string> nic = NicAtFault(c_, worker, bad, good);
   const bool bad_is_down = CarrierDown(worker, bad);
-  const std::string text = absl::StrCat(Who(c_.worker(worker)), " does not get through to ",
-                                        Count(static_cast<int64_t>(peers.size()), "peer"),
-                                        nic ? absl::StrCat(" over its NIC ", Quote(*nic)) : "",
-                                        ": ", WhoAll(c_.topology, {peers.begin(), peers.end()}));
+  const HostCutOff fact{worker, nic, {peers.begin(), peers.end()}};
+  const std::string text = FactText(c_, fact);
   Culprit culprit = CulpritWorker(c_, worker, text);
   culprit.nic = nic;
   finding.culprits.push_back(std::move(culprit));
-  finding.evidence.insert(finding.evidence.begin(),
-                          Evidence(c_, Strength::kStrong, {worker}, text));
+  finding.evidence.insert(finding.evidence.begin(), Evidence(c_, Strength::kStrong, fact));
   // Failed probes by peers without traffic do not contradict traffic that arrives.
   const bool delivers = links_.delivers[static_cast<size_t>(worker)];
-  // Two probes that are lost by chance may have an end in common.
-  const bool chance = strays == peers.size() && peers.size() == 2 && !bad_is_down;
-  finding.confidence =
-      awaited && !delivers && !chance ? kConfidenceNetworkHost : kConfidenceLinkUnawaited;
+  // Probes that are lost by chance may have an end in common.
+  const bool chance = strays == peers.size() && !bad_is_down &&
+                      (peers.size() == 2 || IsReached(worker, OnlyOf(bad)));
+  finding.confidence = chance && !waits_outside_.contains(worker) ? kConfidenceStrayProbe
+                       : awaited && !delivers && !chance          ? kConfidenceNetworkHost
+                                                                  : kConfidenceLinkUnawaited;
   Finish(finding, text);
   if (!delivers) JudgeRemoval(worker, nic, peers, agreeing, finding);
   hosts_.push_back(std::move(finding));
@@ -323,7 +344,7 @@ void Rule::JudgeRemoval(int worker, const std::optional<std::string>& nic,
   }
   own_side = own_side || CarrierDown(worker, nic ? std::set{*nic} : std::set<std::string>{});
   if (!own_side || needed == 0 || witnesses.size() < needed) return;
-  if (IsReached(worker, nic) || AnotherMayBeCutOff(worker)) return;
+  if (IsReached(worker, nic) || AnotherMayBeCutOff(worker) || AllIsAcknowledged(worker)) return;
   // A single witness can be the end that is broken; peers that reached it over
   // the same NIC speak for the host.
   if (probing.size() < 2) return;
@@ -380,6 +401,16 @@ bool Rule::AnotherMayBeCutOff(int worker) const {
   return false;
 }
 
+bool Rule::AllIsAcknowledged(int worker) const {
+  for (int peer : links_.broken_peers[static_cast<size_t>(worker)]) {
+    if (!links_.pairs.at(std::minmax(worker, peer)).unacked.empty()) return false;
+  }
+  const std::vector<Socket>& sockets = c_.worker(worker).snapshot->sockets;
+  return !sockets.empty() && std::all_of(sockets.begin(), sockets.end(), [](const Socket& socket) {
+    return socket.state == SocketState::kEstablished && socket.unacked_bytes == 0;
+  });
+}
+
 void Rule::TakePair(const WorkerPair& pair, const PairEvidence& evidence) {
   Finding finding;
   finding.basis = Basis::kLink;
@@ -396,7 +427,8 @@ void Rule::TakePair(const WorkerPair& pair, const PairEvidence& evidence) {
   const bool awaited = Awaited(pair.first) || Awaited(pair.second) ||
                        (!evidence.unacked.empty() && MayBeAtTransfer(pair));
   if (IsStray(evidence)) {
-    finding.confidence = Exchange(pair) ? kConfidenceLinkUnawaited : kConfidenceStrayProbe;
+    finding.confidence =
+        AreAtTransfer(pair) && Exchange(pair) ? kConfidenceLinkUnawaited : kConfidenceStrayProbe;
   } else if (!awaited) {
     finding.confidence = kConfidenceLinkUnawaited;
   } else {
@@ -428,26 +460,15 @@ bool Rule::Exchange(const WorkerPair& pair) const {
 
 std::string Rule::AddLink(const WorkerPair& pair, const PairEvidence& evidence,
                           Finding& finding) const {
-  std::string text =
-      absl::StrCat("between ", Who(c_.worker(pair.first)), " and ", Who(c_.worker(pair.second)));
-  if (const auto nic = evidence.OnlyNic()) absl::StrAppend(&text, " over ", Quote(*nic));
-  if (!evidence.failed_probe.empty()) {
-    absl::StrAppend(
-        &text, evidence.failed_probe.size() == 2 ? " probes fail both ways" : " a probe fails");
-  }
-  if (!evidence.unacked.empty()) {
-    absl::StrAppend(&text, evidence.failed_probe.empty() ? "" : ",",
-                    " bytes sent stay unacknowledged");
-  }
-  if (!evidence.pending.empty()) absl::StrAppend(&text, ", a transfer is pending");
+  const EvidenceItem item = Evidence(c_, Strength::kStrong, PairBroken{pair, &evidence});
   BrokenLink link;
   link.from = c_.worker(pair.first).id;
   link.to = c_.worker(pair.second).id;
   link.nic = evidence.OnlyNic();
-  link.why = text;
+  link.why = item.statement;
   finding.links.push_back(std::move(link));
-  finding.evidence.push_back(Evidence(c_, Strength::kStrong, {pair.first, pair.second}, text));
-  return text;
+  finding.evidence.push_back(item);
+  return item.statement;
 }
 
 void Rule::Finish(Finding& finding, const std::string& text) {
@@ -456,20 +477,15 @@ void Rule::Finish(Finding& finding, const std::string& text) {
     for (const LogEvent& event : c_.worker(worker).snapshot->log_events) {
       if (event.kind != LogKind::kNicFault) continue;
       finding.evidence.push_back(
-          Evidence(c_, Strength::kWeak, {worker},
-                   absl::StrCat(Who(c_.worker(worker)), " logged: ", Quote(event.text))));
+          Evidence(c_, Strength::kWeak, Words{worker, event.text, Said::kLogged}));
       break;
     }
   }
   for (const Head& head : c_.graph.heads) {
     if (head.kind != HeadKind::kCrossWait && !head.whole_host) continue;
     if (finding.evidence.size() >= kMaxEvidence) break;
-    const Place* place = c_.PlaceOf(head);
-    if (place == nullptr) continue;
-    finding.evidence.push_back(
-        Evidence(c_, Strength::kStrong, {head.worker},
-                 absl::StrCat(Who(c_.worker(head.worker)), " has stood", StoodFor(c_, head), " at ",
-                              PlaceName(c_.topology, *place), ", while ", WhoWaits(c_, head))));
+    if (c_.PlaceOf(head) == nullptr) continue;
+    finding.evidence.push_back(Evidence(c_, Strength::kStrong, HostStandsAt{&head}));
   }
   finding.explains = c_.graph.waiting;
   finding.why = text;
@@ -487,14 +503,9 @@ void Rule::HostByCarrier(int worker) {
   finding.cause = Cause::kNetworkingIssue;
   finding.detail = Detail::kDcnHost;
   finding.confidence = kConfidenceCarrierByPlace;
-  const std::string text =
-      absl::StrCat(Who(c_.worker(worker)), " waits for another slice, and its NIC ",
-                   Quote(*down.begin()), " has no carrier");
-  Culprit culprit = CulpritWorker(c_, worker, text);
+  Culprit& culprit = Accuse(c_, Strength::kStrong, NoCarrier{worker, *down.begin()}, finding);
   if (down.size() == 1 && other_up) culprit.nic = *down.begin();
-  finding.culprits.push_back(std::move(culprit));
-  finding.evidence.push_back(Evidence(c_, Strength::kStrong, {worker}, text));
-  Finish(finding, text);
+  Finish(finding, std::string(culprit.why));
   out_.items.push_back(std::move(finding));
 }
 
@@ -531,9 +542,7 @@ void Rule::ByPlaceAlone() {
   finding.cause = Cause::kNetworkingIssue;
   finding.detail = Detail::kDcnLink;
   finding.confidence = kConfidenceLinkByPlace;
-  const std::string text = absl::StrCat(
-      Who(c_.worker(a)), " and ", Who(c_.worker(b)),
-      " alone wait for each other's slice, while the rest of both slices waits for them");
+  const std::string text = FactText(c_, AwaitEachOther{a, b});
   BrokenLink link;
   link.from = c_.worker(a).id;
   link.to = c_.worker(b).id;

@@ -392,5 +392,39 @@ TEST(Networking, OneLostProbeBetweenHostsThatExchangeNothingProvesNothing) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
+TEST(Networking, ALostProbeCountsWhereOneOfTheTwoWaitsForAnotherSlice) {
+  Scenario s = Link();
+  s.At(0, 2).probes.push_back({.peer = {1, 2}, .ok = false});
+  std::erase_if(s.At(1, 2).probes, [](const Probe& probe) { return probe.peer.slice == 0; });
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+  s = Link();
+  for (const WorkerId at : {WorkerId{0, 3}, WorkerId{1, 3}}) s.At(at.slice, at.task).probes.clear();
+  s.At(0, 3).probes.push_back({.peer = {1, 3}, .ok = false});
+  EXPECT_EQ(Diagnose(s), "NETWORKING_ISSUE/DCN_LINK 0.3 1.3");
+}
+
+// Two probes, lost by chance, have an end in common.
+TEST(Networking, LostProbesOfAHostThatIsReachedMakeItNoCulprit) {
+  for (const bool reached : {false, true}) {
+    Scenario s({.slices = 4});
+    for (int slice = 0; slice < 4; ++slice) s.PutSlice(slice, 0, kStep, kTransfer);
+    for (const int slice : {1, 2, 3}) {
+      s.At(slice, 1).probes.push_back({.peer = {0, 1}, .ok = false});
+    }
+    if (reached) s.At(0, 1).probes.push_back({.peer = {0, 2}, .ok = true});
+    EXPECT_EQ(Diagnose(s), reached ? "UNKNOWN" : "NETWORKING_ISSUE/DCN_HOST 0.1");
+  }
+}
+
+// A firewall drops all probes, and the peer that would show that bytes arrive is missing.
+TEST(Networking, AHostWhoseBytesWereAcknowledgedIsNotRemoved) {
+  for (const int64_t held : {0, 70'000}) {
+    Scenario s = CutOff();
+    s.At(0, 1).sockets.push_back(
+        {WorkerId{1, 0}, "eth1", SocketState::kEstablished, held, kStillMs, 0});
+    EXPECT_EQ(Classify(s.capture).removal.eligible, held > 0);
+  }
+}
+
 }  // namespace
 }  // namespace rapideye::classifier::testing

@@ -13,10 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "classifier/coordination.h"
+#include "classifier/facts.h"
 #include "classifier/host_place.h"
-#include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/thresholds.h"
 #include "proto/common/text/search.h"
@@ -73,16 +72,10 @@ void AwaitedInVain(const Case& c, Findings& out) {
   finding.cause = Cause::kDataInputStall;
   finding.detail = Detail::kInputPipeline;
   finding.confidence = kConfidenceAwaitedInVain;
-  for (auto& [worker, place] : busy) {
-    std::string text = absl::StrCat(Who(c.worker(worker)), " ", place.text, ", while ",
-                                    WhoAll(c.topology, timed_out), " waited in vain for others");
-    if (finding.evidence.size() < kMaxEvidence) {
-      finding.evidence.push_back(Evidence(c, Strength::kStrong, {worker}, text));
-    }
-    Culprit culprit = CulpritWorker(c, worker, std::move(text));
-    culprit.host_activity = place.activity;
+  for (const auto& [worker, place] : busy) {
+    const BusyWhileAwaited fact{worker, &place, &timed_out};
+    Accuse(c, Strength::kStrong, fact, finding).host_activity = place.activity;
     if (place.activity != HostActivity::kInput) finding.detail = Detail::kProgramNotQueued;
-    finding.culprits.push_back(std::move(culprit));
   }
   finding.explains = c.graph.waiting;
   finding.why = finding.culprits.front().why;
@@ -154,11 +147,8 @@ void DeclaredDeadAlive(const Case& c, Findings& out) {
   finding.cause = Cause::kUnrecoverableError;
   finding.detail = Detail::kCoordinationService;
   finding.confidence = kConfidenceDeclaredAlive;
-  finding.why = absl::StrCat("the coordination service declared ", WhoAll(c.topology, dead),
-                             heard ? " dead for want of heartbeats, though its process lived to "
-                                     "hear so"
-                                   : " dead for want of heartbeats, while its device advanced");
-  finding.evidence.push_back(Evidence(c, Strength::kStrong, dead, finding.why));
+  finding.evidence.push_back(Evidence(c, Strength::kStrong, DeclaredDead{&dead, heard}));
+  finding.why = finding.evidence.front().statement;
   finding.explains = c.graph.waiting;
   out.Add(kRule, std::move(finding));
 }

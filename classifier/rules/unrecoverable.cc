@@ -12,8 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "classifier/phrases.h"
+#include "classifier/facts.h"
 #include "classifier/rules/rules.h"
 #include "classifier/thresholds.h"
 
@@ -103,36 +102,16 @@ bool IsOwn(const Case& c, const std::vector<const ErrorEvent*>& events) {
   }
 }
 
-std::string Sentence(const Case& c, const ErrorEvent& event) {
-  const bool process = event.kind == ErrorKind::kExit || event.kind == ErrorKind::kStopped;
-  std::string text =
-      absl::StrCat(Who(c.worker(event.worker)), process ? ": its training process " : ": ");
-  if (process && event.kind == ErrorKind::kStopped) absl::StrAppend(&text, "is ");
-  if (process && event.text.starts_with("killed")) absl::StrAppend(&text, "was ");
-  if (event.kind == ErrorKind::kException) absl::StrAppend(&text, "its program ended by ");
-  absl::StrAppend(&text, event.text);
-  if (event.age_ms) {
-    absl::StrAppend(&text, ", ", Span(*event.age_ms), " before the ",
-                    c.logs == nullptr ? "collection" : "end of the logs");
-  }
-  return text;
-}
-
 void AddFinding(const Case& c, const std::vector<const ErrorEvent*>& events, Finding finding,
                 Findings& out) {
   finding.basis = Basis::kError;
   finding.cause = Cause::kUnrecoverableError;
   finding.own = IsOwn(c, events);
   for (const ErrorEvent* event : events) {
-    std::string text = Sentence(c, *event);
-    if (finding.evidence.size() < kMaxEvidence) {
-      finding.evidence.push_back(Evidence(c, Strength::kDirect, {event->worker}, text));
-    }
-    Culprit culprit = CulpritWorker(c, event->worker, std::move(text));
+    Culprit& culprit = Accuse(c, Strength::kDirect, Failure{event}, finding);
     culprit.chip = event->chip;
     if (event->kind == ErrorKind::kStopped) culprit.host_activity = HostActivity::kPaused;
     if (event->core_type != CoreType::kUnspecified) culprit.core_type = event->core_type;
-    finding.culprits.push_back(std::move(culprit));
   }
   finding.explains = c.graph.waiting;
   finding.why = finding.culprits.front().why;

@@ -78,6 +78,7 @@ void ListWrong(uint64_t first, uint64_t last, int noise, const std::string& filt
       std::cout << kind.name << " " << seed << " " << noise << " "
                 << world.plan.truth.accepted.front().cause << " -> " << CauseName(verdict.cause)
                 << " " << DetailName(verdict.detail)
+                << (judgement.accuses_wrongly ? ", accuses" : "")
                 << (judgement.removes_wrongly ? ", removes wrongly" : "") << ":";
       for (const rapideye::Culprit& culprit : verdict.culprits) {
         std::cout << " " << culprit.host;
