@@ -9,12 +9,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "proto/transport/channel_options.h"
 #include "proto/transport/pending_connections.h"
 #include "proto/transport/served_connections.h"
 
@@ -161,8 +163,10 @@ bool IsClosed(int client) {
 // A server that answers no call, behind an acceptor.
 class Served {
  public:
-  Served() : acceptor_(*Acceptor::Listen("127.0.0.1:0")) {
+  using Configure = void (*)(grpc::ServerBuilder&);
+  explicit Served(Configure configure = nullptr) : acceptor_(*Acceptor::Listen("127.0.0.1:0")) {
     grpc::ServerBuilder builder;
+    if (configure != nullptr) configure(builder);
     acceptor_->AddTo(builder, grpc::InsecureServerCredentials());
     builder.RegisterCallbackGenericService(&service_);
     server_ = builder.BuildAndStart();
@@ -256,7 +260,7 @@ TEST(Acceptor, TheOldestThatSaysNothingMakesRoomForANewOne) {
   for (const int one : silent) close(one);
 }
 
-std::string Frame(char type, char flags, char stream, absl::string_view payload) {
+std::string Frame(char type, char flags, uint16_t stream, absl::string_view payload) {
   const size_t size = payload.size();
   std::string frame = {static_cast<char>(size >> 16),
                        static_cast<char>(size >> 8),
@@ -265,22 +269,25 @@ std::string Frame(char type, char flags, char stream, absl::string_view payload)
                        flags,
                        0,
                        0,
-                       0,
-                       stream};
+                       static_cast<char>(stream >> 8),
+                       static_cast<char>(stream)};
   absl::StrAppend(&frame, payload);
   return frame;
 }
 
-// Begins HTTP/2, never acknowledges the server's limits, makes one call, and asks for an echo.
-// `metadata`: further headers, in HPACK.
-std::string CallWithout(absl::string_view metadata) {
+// Begins HTTP/2, never acknowledges the server's limits, makes calls, and asks for an echo.
+// `metadata`: further headers of each call, in HPACK.
+std::string CallsWithout(absl::string_view metadata, uint16_t calls = 1) {
   constexpr char kSettings = 4, kHeaders = 1, kEndHeaders = 4, kPing = 6;
   // POST, http, and literals: the path, the content's type.
   const std::string headers =
       absl::StrCat("\x83\x86\x04\x04/a/b\x01\x01h\x0f\x10\x10", "application/grpc",
                    absl::string_view("\0\x02te\x08trailers", 13), metadata);
-  return absl::StrCat("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", Frame(kSettings, 0, 0, ""),
-                      Frame(kHeaders, kEndHeaders, 1, headers), Frame(kPing, 0, 0, "an echo."));
+  std::string sent = absl::StrCat("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", Frame(kSettings, 0, 0, ""));
+  for (uint16_t i = 0; i < calls; ++i) {
+    sent += Frame(kHeaders, kEndHeaders, static_cast<uint16_t>(2 * i + 1), headers);
+  }
+  return sent + Frame(kPing, 0, 0, "an echo.");
 }
 
 // True once the echo comes; false if the connection ends.
@@ -295,23 +302,42 @@ bool Answers(int client, const std::string& sent) {
   return true;
 }
 
+void ReadToTheEnd(int client) {
+  char byte = 0;
+  while (read(client, &byte, 1) == 1) {
+  }
+}
+
 // A name of one byte and a value of a hundred, then references to them: 134 bytes each.
+std::string Repeated(size_t times) {
+  return absl::StrCat(absl::string_view("\x40\x01y\x64", 4), std::string(100, 'z'),
+                      std::string(times, '\xbe'));
+}
+
 TEST(Acceptor, ACallWithMoreMetadataThanAnyClientHasEndsItsConnection) {
   Served server;
-  const auto repeated = [](size_t times) {
-    return absl::StrCat(absl::string_view("\x40\x01y\x64", 4), std::string(100, 'z'),
-                        std::string(times, '\xbe'));
-  };
   const int modest = Connect(server.acceptor().port());
-  EXPECT_TRUE(Answers(modest, CallWithout(repeated(50))));
+  EXPECT_TRUE(Answers(modest, CallsWithout(Repeated(50))));
   EXPECT_EQ(server.acceptor().refused(), 0);
   const int hostile = Connect(server.acceptor().port());
-  Answers(hostile, CallWithout(repeated(4000)));  // the echo may come first
-  char byte = 0;
-  while (read(hostile, &byte, 1) == 1) {
-  }
+  Answers(hostile, CallsWithout(Repeated(150)));  // the echo may come first
+  ReadToTheEnd(hostile);
   EXPECT_EQ(server.acceptor().refused(), 1);
   for (const int client : {modest, hostile}) close(client);
+}
+
+// gRPC itself ends the connection, before it has unpacked the headers and handed the call out.
+TEST(Acceptor, GrpcsLimitsHoldBeforeAPeerAcknowledgesThem) {
+  Served server(ConfigureServer);
+  const int headers = Connect(server.acceptor().port());
+  Answers(headers, CallsWithout(Repeated(4000)));
+  ReadToTheEnd(headers);
+  EXPECT_EQ(server.acceptor().refused(), 0);
+  const int few = Connect(server.acceptor().port());
+  EXPECT_TRUE(Answers(few, CallsWithout("", kMaxStreamsPerConnection)));
+  const int many = Connect(server.acceptor().port());
+  EXPECT_FALSE(Answers(many, CallsWithout("", 500)));
+  for (const int client : {headers, few, many}) close(client);
 }
 
 TEST(Acceptor, APortIsTakenByOneAlone) {
