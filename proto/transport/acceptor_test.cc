@@ -103,6 +103,15 @@ TEST(PendingConnections, OfManyAddressesTheOldestYields) {
   EXPECT_EQ(pending.Admit(At("newer", 1), absl::Seconds(5)).yields, At("4999", 1));
 }
 
+TEST(PendingConnections, WhereDescriptorsAreFewTheBoundIsLower) {
+  PendingConnections pending(kTimeout, /*most=*/2);
+  pending.Admit(At("192.0.2.1", 1), absl::ZeroDuration());
+  EXPECT_FALSE(pending.Full(absl::ZeroDuration()));
+  pending.Admit(At("192.0.2.2", 1), absl::ZeroDuration());
+  EXPECT_TRUE(pending.Full(absl::ZeroDuration()));
+  EXPECT_EQ(pending.Admit(At("192.0.2.3", 1), kLeastTurn).yields, At("192.0.2.1", 1));
+}
+
 TEST(ServedConnections, AFloodOfCallsIsNoClientOfOurs) {
   ServedConnections served;
   const Peer agent = At("192.0.2.1", 1);
@@ -164,13 +173,16 @@ bool IsClosed(int client) {
 class Served {
  public:
   using Configure = void (*)(grpc::ServerBuilder&);
-  explicit Served(Configure configure = nullptr) : acceptor_(*Acceptor::Listen("127.0.0.1:0")) {
+  // `before`: gets the port before anything is accepted.
+  explicit Served(Configure configure = nullptr, void (*before)(int) = nullptr)
+      : acceptor_(*Acceptor::Listen("127.0.0.1:0")) {
     grpc::ServerBuilder builder;
     if (configure != nullptr) configure(builder);
     acceptor_->AddTo(builder, grpc::InsecureServerCredentials());
     builder.RegisterCallbackGenericService(&service_);
     server_ = builder.BuildAndStart();
     EXPECT_NE(server_, nullptr);
+    if (before != nullptr) before(acceptor_->port());
     acceptor_->Start();
   }
   ~Served() {
@@ -237,6 +249,18 @@ TEST(Acceptor, ALowLimitLeavesRoomForSome) {
   close(served);
   for (const int descriptor : open) close(descriptor);
   setrlimit(RLIMIT_NOFILE, &before);
+}
+
+// A flood that is over leaves the kernel's queue full of connections whose peers have gone.
+TEST(Acceptor, ConnectionsThatWereGivenUpBeforeTheirTurnCostNothing) {
+  Served server(nullptr, [](int port) {
+    for (size_t i = 0; i < kMaxPendingOfPeer + 50; ++i) close(Connect(port));
+  });
+  const int served = Connect(server.acceptor().port());
+  char byte = 0;
+  EXPECT_EQ(read(served, &byte, 1), 1);
+  EXPECT_EQ(server.acceptor().refused(), 0);
+  close(served);
 }
 
 // A connection that has made no call makes room, by itself and while nobody reads it.
