@@ -22,6 +22,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -38,6 +39,8 @@ namespace {
 // Exit statuses as shells give them.
 constexpr int kNoSuchCommand = 127;
 constexpr int kCannotBeRun = 126;
+// The agent's, if the system lends it no thread.
+constexpr int kNoThread = 1;
 constexpr int kSignalled = 128;
 
 // Interval of checks whether the last output has been passed on.
@@ -86,9 +89,9 @@ class Supervisor {
   explicit Supervisor(const ExecOptions& options) : options_(options) {}
 
   int Run() {
-    if (!Prepare()) return RunInPlace();
+    // The relays come first: a command whose output nobody reads would be killed by SIGPIPE.
+    if (!Prepare() || !StartRelays()) return RunInPlace();
     if (const int status = StartCommand(); status != 0) return status;
-    for (Output& output : outputs_) output.relay = std::make_unique<Relay>(output.relayed);
     StartAgent();
     ForgetStartUp();
     while (!exit_status_.has_value()) Await(NextRestart());
@@ -98,6 +101,7 @@ class Supervisor {
 
  private:
   bool Prepare();
+  bool StartRelays();
   int StartCommand();
   // Runs the command in place of this process; returns only if it cannot be run.
   int RunInPlace();
@@ -105,6 +109,7 @@ class Supervisor {
   [[noreturn]] void ExecuteCommand(int failed);
   void StartAgent();
   [[noreturn]] void BecomeAgent();
+  [[noreturn]] void WatchCommand();
   // Each child of ours but the command calls this first, so that no signal of the terminal or
   // of the command's group reaches it.
   void Detach(const char* name) const;
@@ -194,6 +199,16 @@ bool Supervisor::Prepare() {
     if (ring.ok()) output.relayed->ring = *std::move(ring);
   }
   return ready;
+}
+
+// False: no thread can be had, since the user or the container has as many as it may have.
+bool Supervisor::StartRelays() {
+  try {
+    for (Output& output : outputs_) output.relay = std::make_unique<Relay>(output.relayed);
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return true;
 }
 
 int Supervisor::RunInPlace() {
@@ -299,6 +314,15 @@ void Supervisor::StartAgent() {
 
 void Supervisor::BecomeAgent() {
   Detach("rapideye-agent");
+  try {
+    WatchCommand();
+  } catch (const std::system_error&) {
+    // No thread can be had; later there may be one.
+    _exit(kNoThread);
+  }
+}
+
+void Supervisor::WatchCommand() {
   // The relay's threads begin while all signals are blocked: other threads handle signals.
   RelayHeir heir(self_, Relayed());
   CommandWatch watch;

@@ -73,6 +73,8 @@ using AgentFunction = std::function<int(const CommandWatch&)>;
 
 // The exit status of a process that cannot filter system calls.
 constexpr int kNoFilter = 99;
+// That of a process that cannot become another user.
+constexpr int kNoUser = 98;
 
 int DoNothing(const CommandWatch&) { return 0; }
 
@@ -384,6 +386,32 @@ TEST_F(SupervisorTest, WithoutDescriptorsTheCommandRunsUnwatched) {
   EXPECT_EQ(out_.Read(), "runs\n");
   EXPECT_THAT(err_.Read(), HasSubstr("the command runs unwatched"));
   EXPECT_EQ(ExitStatus(), 3);
+}
+
+// The supervisor, the threads of its relays, the command and the agent are six.
+TEST_F(SupervisorTest, WithoutProcessesOrThreadsTheCommandRunsAllTheSame) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become a user without other processes";
+  for (rlim_t most = 1; most <= 8; ++most) {
+    Pipe out;
+    const pid_t supervisor = fork();
+    if (supervisor == 0) {
+      const rlimit processes = {most, most};
+      const auto user = static_cast<uid_t>(61'000 + getpid() % 4'000);
+      dup2(out.write_end, STDOUT_FILENO);
+      dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
+      if (setrlimit(RLIMIT_NPROC, &processes) != 0 || setuid(user) != 0) _exit(kNoUser);
+      _exit(
+          Exec({{"/bin/sh", "-c", "echo runs; exit 3"}, DoNothing, [] { return STDERR_FILENO; }}));
+    }
+    out.CloseWriting();
+    const std::string said = out.Read("\n");
+    int status = 0;
+    EXPECT_EQ(waitpid(supervisor, &status, 0), supervisor);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == kNoUser) GTEST_SKIP() << "no such users here";
+    EXPECT_EQ(said, "runs\n") << most;
+    EXPECT_TRUE(WIFEXITED(status)) << most;
+    EXPECT_EQ(WEXITSTATUS(status), 3) << most;
+  }
 }
 
 // An agent that waits until the command has ended.

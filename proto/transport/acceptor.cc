@@ -97,6 +97,20 @@ int LimitOfConnections() {
   return limit - std::min(kSpareDescriptors, limit / 4);
 }
 
+// Bound of pending connections: each holds two descriptors, and others are to be left for those
+// that have made a call.
+size_t MostPending() {
+  constexpr int kOfTheProcess = 40;  // open before the first connection
+  constexpr int kShare = 3;
+  return static_cast<size_t>(std::max(1, (LimitOfConnections() - kOfTheProcess) / kShare));
+}
+
+// The peer sends nothing more: no client of ours closes its half before its call.
+bool HasGone(int connection) {
+  pollfd end = {.fd = connection, .events = POLLRDHUP, .revents = 0};
+  return poll(&end, 1, /*timeout=*/0) > 0;
+}
+
 uint16_t PortOf(int descriptor) {
   sockaddr_storage address = {};
   socklen_t length = sizeof(address);
@@ -206,10 +220,20 @@ struct Acceptor::State {
     return !pending_.Full(MonotonicTime());
   }
 
-  // False: no connections are pending.
+  // Lets go of those whose time is up, or whose peers have gone. False: no connections are pending.
   bool Expire() ABSL_LOCKS_EXCLUDED(mutex_) {
     const MutexLock lock(mutex_);
-    for (const PeerName& peer : pending_.Expire(MonotonicTime())) Release(peer);
+    const absl::Duration now = MonotonicTime();
+    for (const PeerName& peer : pending_.Expire(now)) Release(peer);
+    if (now - swept_ >= absl::Milliseconds(kPauseMs)) {
+      swept_ = now;
+      std::erase_if(held_, [this](const auto& held) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+        if (!HasGone(held.second)) return false;
+        pending_.Arrived(held.first);
+        close(held.second);
+        return true;
+      });
+    }
     return !pending_.empty();
   }
 
@@ -245,7 +269,9 @@ struct Acceptor::State {
   }
 
   Mutex mutex_;
-  PendingConnections pending_ ABSL_GUARDED_BY(mutex_){absl::Milliseconds(kHandshakeTimeoutMs)};
+  PendingConnections pending_ ABSL_GUARDED_BY(mutex_){absl::Milliseconds(kHandshakeTimeoutMs),
+                                                      MostPending()};
+  absl::Duration swept_ ABSL_GUARDED_BY(mutex_) = -absl::InfiniteDuration();
   std::map<PeerName, int> held_ ABSL_GUARDED_BY(mutex_);  // of those that are pending
   ServedConnections served_ ABSL_GUARDED_BY(mutex_);
 };
@@ -366,12 +392,18 @@ bool Acceptor::AcceptOne(int listener) {
     // The connection would stay in the kernel's queue, and its peer would wait for ever.
     close(std::exchange(spare_, -1));
     connection = accept_one();
+    const bool gone = connection >= 0 && HasGone(connection);
     if (connection >= 0) close(connection);
     spare_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    return false;
+    return gone;
   }
   // The peer has gone, or the network fails for a moment: no reason to end a listener.
   if (connection < 0) return errno == EAGAIN || errno == ECONNABORTED || errno == EINTR;
+  // After a flood the kernel's queue is full of these, and they are to keep nobody waiting.
+  if (HasGone(connection)) {
+    close(connection);
+    return true;
+  }
   // The lowest free number is given out first.
   if (connection >= LimitOfConnections()) {
     state_->NoteStarved();

@@ -9,12 +9,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "proto/transport/channel_options.h"
 #include "proto/transport/pending_connections.h"
 #include "proto/transport/served_connections.h"
 
@@ -101,6 +103,15 @@ TEST(PendingConnections, OfManyAddressesTheOldestYields) {
   EXPECT_EQ(pending.Admit(At("newer", 1), absl::Seconds(5)).yields, At("4999", 1));
 }
 
+TEST(PendingConnections, WhereDescriptorsAreFewTheBoundIsLower) {
+  PendingConnections pending(kTimeout, /*most=*/2);
+  pending.Admit(At("192.0.2.1", 1), absl::ZeroDuration());
+  EXPECT_FALSE(pending.Full(absl::ZeroDuration()));
+  pending.Admit(At("192.0.2.2", 1), absl::ZeroDuration());
+  EXPECT_TRUE(pending.Full(absl::ZeroDuration()));
+  EXPECT_EQ(pending.Admit(At("192.0.2.3", 1), kLeastTurn).yields, At("192.0.2.1", 1));
+}
+
 TEST(ServedConnections, AFloodOfCallsIsNoClientOfOurs) {
   ServedConnections served;
   const Peer agent = At("192.0.2.1", 1);
@@ -161,12 +172,17 @@ bool IsClosed(int client) {
 // A server that answers no call, behind an acceptor.
 class Served {
  public:
-  Served() : acceptor_(*Acceptor::Listen("127.0.0.1:0")) {
+  using Configure = void (*)(grpc::ServerBuilder&);
+  // `before`: gets the port before anything is accepted.
+  explicit Served(Configure configure = nullptr, void (*before)(int) = nullptr)
+      : acceptor_(*Acceptor::Listen("127.0.0.1:0")) {
     grpc::ServerBuilder builder;
+    if (configure != nullptr) configure(builder);
     acceptor_->AddTo(builder, grpc::InsecureServerCredentials());
     builder.RegisterCallbackGenericService(&service_);
     server_ = builder.BuildAndStart();
     EXPECT_NE(server_, nullptr);
+    if (before != nullptr) before(acceptor_->port());
     acceptor_->Start();
   }
   ~Served() {
@@ -235,6 +251,18 @@ TEST(Acceptor, ALowLimitLeavesRoomForSome) {
   setrlimit(RLIMIT_NOFILE, &before);
 }
 
+// A flood that is over leaves the kernel's queue full of connections whose peers have gone.
+TEST(Acceptor, ConnectionsThatWereGivenUpBeforeTheirTurnCostNothing) {
+  Served server(nullptr, [](int port) {
+    for (size_t i = 0; i < kMaxPendingOfPeer + 50; ++i) close(Connect(port));
+  });
+  const int served = Connect(server.acceptor().port());
+  char byte = 0;
+  EXPECT_EQ(read(served, &byte, 1), 1);
+  EXPECT_EQ(server.acceptor().refused(), 0);
+  close(served);
+}
+
 // A connection that has made no call makes room, by itself and while nobody reads it.
 TEST(Acceptor, TheOldestThatSaysNothingMakesRoomForANewOne) {
   Served server;
@@ -256,7 +284,7 @@ TEST(Acceptor, TheOldestThatSaysNothingMakesRoomForANewOne) {
   for (const int one : silent) close(one);
 }
 
-std::string Frame(char type, char flags, char stream, absl::string_view payload) {
+std::string Frame(char type, char flags, uint16_t stream, absl::string_view payload) {
   const size_t size = payload.size();
   std::string frame = {static_cast<char>(size >> 16),
                        static_cast<char>(size >> 8),
@@ -265,22 +293,25 @@ std::string Frame(char type, char flags, char stream, absl::string_view payload)
                        flags,
                        0,
                        0,
-                       0,
-                       stream};
+                       static_cast<char>(stream >> 8),
+                       static_cast<char>(stream)};
   absl::StrAppend(&frame, payload);
   return frame;
 }
 
-// Begins HTTP/2, never acknowledges the server's limits, makes one call, and asks for an echo.
-// `metadata`: further headers, in HPACK.
-std::string CallWithout(absl::string_view metadata) {
+// Begins HTTP/2, never acknowledges the server's limits, makes calls, and asks for an echo.
+// `metadata`: further headers of each call, in HPACK.
+std::string CallsWithout(absl::string_view metadata, uint16_t calls = 1) {
   constexpr char kSettings = 4, kHeaders = 1, kEndHeaders = 4, kPing = 6;
   // POST, http, and literals: the path, the content's type.
   const std::string headers =
       absl::StrCat("\x83\x86\x04\x04/a/b\x01\x01h\x0f\x10\x10", "application/grpc",
                    absl::string_view("\0\x02te\x08trailers", 13), metadata);
-  return absl::StrCat("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", Frame(kSettings, 0, 0, ""),
-                      Frame(kHeaders, kEndHeaders, 1, headers), Frame(kPing, 0, 0, "an echo."));
+  std::string sent = absl::StrCat("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", Frame(kSettings, 0, 0, ""));
+  for (uint16_t i = 0; i < calls; ++i) {
+    sent += Frame(kHeaders, kEndHeaders, static_cast<uint16_t>(2 * i + 1), headers);
+  }
+  return sent + Frame(kPing, 0, 0, "an echo.");
 }
 
 // True once the echo comes; false if the connection ends.
@@ -295,23 +326,42 @@ bool Answers(int client, const std::string& sent) {
   return true;
 }
 
+void ReadToTheEnd(int client) {
+  char byte = 0;
+  while (read(client, &byte, 1) == 1) {
+  }
+}
+
 // A name of one byte and a value of a hundred, then references to them: 134 bytes each.
+std::string Repeated(size_t times) {
+  return absl::StrCat(absl::string_view("\x40\x01y\x64", 4), std::string(100, 'z'),
+                      std::string(times, '\xbe'));
+}
+
 TEST(Acceptor, ACallWithMoreMetadataThanAnyClientHasEndsItsConnection) {
   Served server;
-  const auto repeated = [](size_t times) {
-    return absl::StrCat(absl::string_view("\x40\x01y\x64", 4), std::string(100, 'z'),
-                        std::string(times, '\xbe'));
-  };
   const int modest = Connect(server.acceptor().port());
-  EXPECT_TRUE(Answers(modest, CallWithout(repeated(50))));
+  EXPECT_TRUE(Answers(modest, CallsWithout(Repeated(50))));
   EXPECT_EQ(server.acceptor().refused(), 0);
   const int hostile = Connect(server.acceptor().port());
-  Answers(hostile, CallWithout(repeated(4000)));  // the echo may come first
-  char byte = 0;
-  while (read(hostile, &byte, 1) == 1) {
-  }
+  Answers(hostile, CallsWithout(Repeated(150)));  // the echo may come first
+  ReadToTheEnd(hostile);
   EXPECT_EQ(server.acceptor().refused(), 1);
   for (const int client : {modest, hostile}) close(client);
+}
+
+// gRPC itself ends the connection, before it has unpacked the headers and handed the call out.
+TEST(Acceptor, GrpcsLimitsHoldBeforeAPeerAcknowledgesThem) {
+  Served server(ConfigureServer);
+  const int headers = Connect(server.acceptor().port());
+  Answers(headers, CallsWithout(Repeated(4000)));
+  ReadToTheEnd(headers);
+  EXPECT_EQ(server.acceptor().refused(), 0);
+  const int few = Connect(server.acceptor().port());
+  EXPECT_TRUE(Answers(few, CallsWithout("", kMaxStreamsPerConnection)));
+  const int many = Connect(server.acceptor().port());
+  EXPECT_FALSE(Answers(many, CallsWithout("", 500)));
+  for (const int client : {headers, few, many}) close(client);
 }
 
 TEST(Acceptor, APortIsTakenByOneAlone) {

@@ -2,6 +2,35 @@
 
 #include <grpc/impl/codegen/compression_types.h>
 #include <grpcpp/resource_quota.h>
+#include <grpcpp/version_info.h>
+
+#include <cstdint>
+
+// gRPC keeps to a limit of its own settings only once the peer has acknowledged it, and until then
+// to the value that HTTP/2 begins with: streams without end, and 16 MiB of metadata in each, which
+// take gigabytes. It reads those values from a table of its library. The dynamic linker prefers the
+// table of the program: this one, with the same layout and values but for the two limits.
+// Later versions of gRPC have no such table, or another layout.
+#if GRPC_CPP_VERSION_MAJOR == 1 && GRPC_CPP_VERSION_MINOR == 51
+struct grpc_chttp2_setting_parameters {
+  const char* name;
+  uint32_t default_value;  // a setting that is equal to this is not announced to the peer
+  uint32_t min_value;
+  uint32_t max_value;
+  int32_t clamps;       // 0: a value out of range is cut; 1: it ends the connection
+  uint32_t error_code;  // of HTTP/2
+};
+extern const grpc_chttp2_setting_parameters grpc_chttp2_settings_parameters[7];
+const grpc_chttp2_setting_parameters grpc_chttp2_settings_parameters[7] = {
+    {"HEADER_TABLE_SIZE", 4096, 0, UINT32_MAX, 0, 1},
+    {"ENABLE_PUSH", 1, 0, 1, 1, 1},
+    {"MAX_CONCURRENT_STREAMS", rapideye::transport::kUnannouncedStreams, 0, UINT32_MAX, 1, 1},
+    {"INITIAL_WINDOW_SIZE", 65535, 0, INT32_MAX, 1, 3},
+    {"MAX_FRAME_SIZE", 16384, 16384, (1U << 24) - 1, 1, 1},
+    {"MAX_HEADER_LIST_SIZE", rapideye::transport::kUnannouncedMetadataBytes, 0, 1U << 24, 0, 1},
+    {"GRPC_ALLOW_TRUE_BINARY_METADATA", 0, 0, 1, 0, 1},
+};
+#endif
 
 namespace rapideye::transport {
 namespace {

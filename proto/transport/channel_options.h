@@ -6,6 +6,7 @@
 #include <grpcpp/support/channel_arguments.h>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace rapideye::transport {
 
@@ -53,6 +54,10 @@ inline constexpr int kRuntimeConnectMs = 24 * 3600 * 1000;
 // An agent has one stream, and operators' commands a few calls; more on one
 // connection is no client of ours.
 inline constexpr int kMaxStreamsPerConnection = 32;
+// Streams and metadata of a connection whose peer has not acknowledged gRPC's limits (32 streams,
+// 8 KiB). Above these, as an equal one would not be announced.
+inline constexpr uint32_t kUnannouncedStreams = 2 * kMaxStreamsPerConnection;
+inline constexpr uint32_t kUnannouncedMetadataBytes = 32 * 1024;
 
 // Agent to coordinator: keepalive finds half-open connections.
 grpc::ChannelArguments AgentChannelArguments();

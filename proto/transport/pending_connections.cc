@@ -11,7 +11,7 @@ PendingConnections::Admission PendingConnections::Admit(const Peer& peer, absl::
   const bool crowded =
       of_address != of_address_.end() && of_address->second.size() >= kMaxPendingOfPeer;
   Admission admission;
-  if (crowded || turns_.size() >= kMaxPending) {
+  if (crowded || turns_.size() >= most_) {
     const auto& [turn, oldest] = *(crowded ? of_address->second : MostCrowded()).begin();
     if (now - turn.first < kLeastTurn) {
       admission.outcome = crowded ? Outcome::kRefused : Outcome::kWait;
@@ -37,7 +37,7 @@ std::vector<PendingConnections::Peer> PendingConnections::Expire(absl::Duration 
 }
 
 bool PendingConnections::Full(absl::Duration now) const {
-  return turns_.size() >= kMaxPending && now - MostCrowded().begin()->first.first < kLeastTurn;
+  return turns_.size() >= most_ && now - MostCrowded().begin()->first.first < kLeastTurn;
 }
 
 const PendingConnections::OfAddress& PendingConnections::MostCrowded() const {

@@ -3,6 +3,7 @@
 #ifndef RAPIDEYE_PROTO_TRANSPORT_PENDING_CONNECTIONS_H_
 #define RAPIDEYE_PROTO_TRANSPORT_PENDING_CONNECTIONS_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -45,10 +46,13 @@ class PendingConnections {
     std::optional<Peer> yields;
   };
 
-  explicit PendingConnections(absl::Duration handshake_timeout) : timeout_(handshake_timeout) {}
+  // `most`: a lower bound of all together, where descriptors are few.
+  explicit PendingConnections(absl::Duration handshake_timeout, size_t most = kMaxPending)
+      : timeout_(handshake_timeout), most_(std::min(most, kMaxPending)) {}
 
   Admission Admit(const Peer& peer, absl::Duration now);
-  // A connection made a call: it is not pending any more. Ignores connections that are not known.
+  // A connection made a call, or is over: it is not pending any more. Ignores connections that are
+  // not known.
   void Arrived(const Peer& peer) { Forget(peer); }
   // Forgets connections whose handshake has been ended by now, and returns them.
   std::vector<Peer> Expire(absl::Duration now);
@@ -66,6 +70,7 @@ class PendingConnections {
   const OfAddress& MostCrowded() const;
 
   const absl::Duration timeout_;
+  const size_t most_;
   uint64_t next_ = 0;
   std::map<Peer, Turn> turns_;
   std::unordered_map<std::string, OfAddress> of_address_;

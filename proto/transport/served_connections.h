@@ -1,9 +1,8 @@
 // ServedConnections finds the connections whose calls are those of no client of ours. Pure: time is
 // an argument. Not synchronised.
 //
-// gRPC's own limits of streams and of metadata bind only a client that has acknowledged them. One
-// that never does may open streams, and reset them, without end, and name 16 MiB of metadata in
-// 4 KiB of a request.
+// gRPC's own limits (channel_options.h) bound the streams of a moment and the size of a call's
+// metadata; these bound the calls that follow each other, and are nearer to what clients send.
 #ifndef RAPIDEYE_PROTO_TRANSPORT_SERVED_CONNECTIONS_H_
 #define RAPIDEYE_PROTO_TRANSPORT_SERVED_CONNECTIONS_H_
 

@@ -17,14 +17,18 @@ namespace {
 #define RAPIDEYE_NAME_START R"((?:^|[^\w./-])[\w.-]*)"
 #define RAPIDEYE_SECRET_NAMES                                                          \
   R"((?:passwords?|passwd|passphrase|pwd|secrets?|credentials?|)"                      \
+  R"((?:db|smtp|mail|mysql|pg|postgres|redis|rabbitmq|mongo|ldap|ssh|sudo|become|)"    \
+  R"(root|admin|user|proxy|registry|key|store)[_-]?pass|secret[_-]key[_-]base|)"       \
   R"((?:api[ ]|(?:api|access|private|secret|account|auth|encryption|signing|storage|)" \
-  R"(master)[_-]?)key)"                                                                \
+  R"(master|fernet|license|subscription)[_-]?)key)"                                    \
   R"((?:[_-]?id)?))"
 // The bracket: os.environ['API_KEY'] = ….
 #define RAPIDEYE_SEPARATOR R"(\\*["']?\]?[ \t]{0,8}(?:=>|[:=])[ \t]{0,8})"
-// A value in quotes, in escaped quotes (JSON within a string), or up to the end of a list's entry.
-#define RAPIDEYE_VALUE                                                 \
-  R"((?:\\+"((?:[^"\\\n]|\\[^"\n])+)|[bru]{0,2}"((?:[^"\\\n]|\\.)+)|)" \
+// A value in quotes, in escaped quotes (JSON within a string), as the argument of its type
+// (SecretStr('…')), or up to the end of a list's entry.
+#define RAPIDEYE_VALUE                                              \
+  R"((?:[A-Za-z_]+\([bru]?["']([^"'\n]+)["']|)"                     \
+  R"(\\+"((?:[^"\\\n]|\\[^"\n])+)|[bru]{0,2}"((?:[^"\\\n]|\\.)+)|)" \
   R"([bru]{0,2}'((?:[^'\\\n]|\\.)+)|([^\s"'\\:=<>(\[{&,;][^\s"'&,;)}\]]*)))"
 
 constexpr std::array kForms = {
@@ -32,9 +36,13 @@ constexpr std::array kForms = {
          R"((?s)-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----(.+?)(?:-----END|\z))"},
     Form{"user and password in a URL",
          R"(\b[A-Za-z][A-Za-z0-9+.-]*://([^\s/?#"'<>]*:[^\s/?#"'<>]+)@)"},
-    Form{"Authorization header",
-         R"((?i)\bauthorization\\*["']?\s*[:=,]\s*\\*["']?(?:bearer|basic|digest|negotiate|ntlm|)"
-         R"(token|apikey|oauth|signature|aws|aws4-hmac-sha256)\s+([^"'\\\r\n]+))"},
+    Form{"token in the place of a URL's user", R"((?i)\bhttps?://([A-Za-z0-9._~%+-]{16,})@)",
+         Judge::kRandom},
+    Form{"password of a database's address", R"([\w.-]:([^\s/?#"'<>:@]+)@(?:tcp|unix)\()"},
+    Form{
+        "Authorization header",
+        R"((?i)\bauthorization\\*["']?\s*[:=,]\s*\\*["']?(?:bearer|basic|digest|negotiate|ntlm|)"
+        R"(token|api-?key|key|oauth|signature|aws|aws4-hmac-sha256|sharedkey(?:lite)?|hawk|splunk)\s+([^"'\\\r\n]+))"},
     Form{"Authorization header without a scheme",
          R"((?i)\bauthorization\\*["']?\s*[:=,]\s*\\*["']?([A-Za-z0-9._~+/=-]{16,}))",
          Judge::kRandom},
@@ -49,9 +57,26 @@ constexpr std::array kForms = {
     Form{"Google refresh token", R"(\b(1//0[A-Za-z0-9_-]{30,}))"},
     Form{"Hugging Face token", R"(\b((?:hf|api_org)_[A-Za-z0-9]{20,}))"},
     Form{"GitHub token", R"(\b(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}))"},
-    Form{"GitLab token", R"(\b(glpat-[A-Za-z0-9_-]{16,}))"},
+    Form{"GitLab token", R"(\b(gl(?:pat|ptt|rt|dt|cbt|ft|soat|agent)-[A-Za-z0-9_-]{16,}))"},
     Form{"Slack token", R"(\b((?:xox[a-z]|xapp)-[A-Za-z0-9-]{10,}))"},
-    Form{"Slack webhook", R"(hooks\.slack\.com/(?:services|workflows)/([A-Za-z0-9/_-]+))"},
+    Form{
+        "webhook of a chat",
+        R"(hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9/_-]+)|)"
+        R"(/api/webhooks/\d+/([A-Za-z0-9_-]{20,})|/webhookb2/([A-Za-z0-9@/_-]{20,})|)"
+        R"(/IncomingWebhook/([A-Za-z0-9/_-]{20,})|api\.telegram\.org/bot(\d+:[A-Za-z0-9_-]{20,}))"},
+    // Tokens that their services begin with a name of their own, so that scanners find them.
+    Form{"token of a cloud, a store or a registry",
+         R"(\b(do[opr]_v1_[0-9a-f]{32,}|dapi[0-9a-f]{32}|hv[sbr]\.[A-Za-z0-9_-]{20,}|)"
+         R"([A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{40,}|dckr_(?:pat|oat)_[A-Za-z0-9_-]{16,}|)"
+         R"([A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}|AGE-SECRET-KEY-1[A-Z0-9]{40,}))"},
+    Form{"token of a service for models",
+         R"(\b(gsk_[A-Za-z0-9]{40,}|r8_[A-Za-z0-9]{30,}|nvapi-[A-Za-z0-9_-]{40,}|)"
+         R"(xai-[A-Za-z0-9]{40,}|tgp_v1_[A-Za-z0-9_-]{40,}|lsv2_(?:pt|sk)_[A-Za-z0-9_]{32,}))"},
+    Form{"token of another service",
+         R"(\b([sr]k_(?:live|test)_[A-Za-z0-9]{16,}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|)"
+         R"(gl(?:sa|c)_[A-Za-z0-9_+/=]{32,}|NRAK-[A-Z0-9]{20,}|lin_api_[A-Za-z0-9]{30,}|)"
+         R"(shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}|sq0(?:atp|csp)-[A-Za-z0-9_-]{20,}|)"
+         R"(ATATT3[A-Za-z0-9_=-]{40,}|pat[A-Za-z0-9]{14}\.[0-9a-f]{64}))"},
     Form{"JSON web token", R"(\b(eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)*))"},
     Form{"JSON in base64, as Neptune's tokens", R"(\b(eyJ[A-Za-z0-9+/_-]{40,}={0,2}))"},
     Form{"key of OpenAI's and Anthropic's form", R"((?:^|[^\w.-])(sk-[A-Za-z0-9_-]{20,}))",
@@ -63,13 +88,41 @@ constexpr std::array kForms = {
     Form{"signed URL",
          R"((?i)\bX-(?:Goog|Amz)-(?:Signature|Security-Token|Credential)(?:=|%3D)([^&\s"'<>\\]+))"},
     Form{"signature in a URL",
-         R"((?i)(?:[?&;]|\\u0026|%26)(?:sig|signature|awsaccesskeyid|googleaccessid|key)=)"
+         R"((?i)(?:[?&;]|\\u0026|%26)(?:sig|signature|awsaccesskeyid|googleaccessid|key|jwt|pass)=)"
          R"(([^&\s"'<>\\]{8,}))"},
+    Form{"login in a URL", R"((?i)[?&](?:auth|code)=([^&\s"'<>\\]{12,}))", Judge::kRandom},
     Form{"bearer token within a URL",
          R"((?i)(?:\b|%[0-9a-f]{2})bearer(?:%20|\+)([A-Za-z0-9._~+/=%-]{12,}))", Judge::kRandom},
     Form{"secret within a URL within a URL",
          R"((?i)(?:token|password|passwd|secret|signature|api_?key)%3D([^&\s"'<>\\%]{4,}))"},
     Form{"docker's configuration", R"((?i)\\*"auth\\*"\s*:\s*\\*"([A-Za-z0-9+/=]{8,}))"},
+    Form{"key in a kubeconfig", R"(\bclient-key-data\\*["']?:\s*\\*["']?([A-Za-z0-9+/=]{16,}))"},
+    Form{"variable of a pod",
+         R"((?i)\bname\\*["']?\s*[:=]\s*\\*["']?[\w.-]*(?:password|passwd|secret|token|api_?key|)"
+         R"(access_?key)\\*["']?[\s,]+\\*["']?value\\*["']?\s*[:=]\s*\\*["']?([^\s"'\\,;}]+))",
+         Judge::kAssigned},
+    Form{"element of XML",
+         R"((?i)<[\w:.-]*(?:password|passwd|passphrase|secret|api_?key|access_?key)>([^<\s]+)</)",
+         Judge::kAssigned},
+    // Names of columns stand in such lists, too.
+    Form{"pair of a name and a secret",
+         R"((?i)["'][\w.-]*(?:password|passwd|passphrase|secret|api_?key|access_?key)["'],\s{0,4})"
+         R"([bru]?["']([^"'\s]{6,})["'])",
+         Judge::kRandom},
+    Form{"password told",
+         R"((?i)\b(?:password|passphrase|secret)\s(?:is|was|->)\s["'`]?([^\s"'`,;]{6,}))",
+         Judge::kRandom},
+    Form{"authorization of npm, redis-cli and sshpass",
+         R"(\b_auth(?:Token)?\s?=\s?"?([A-Za-z0-9+/=_.-]{8,})|)"
+         R"(\b(?:REDISCLI_AUTH|SSHPASS)=["']?([^\s"']+))"},
+    Form{"password given to a command",
+         R"(\s-pass(?:in|out)?\s+pass:(\S+)|\baz\s+login\b[^\n]*?\s-p[ =]["']?([^\s"']+)|)"
+         R"(\bmongo(?:sh|dump|restore|import|export)?\s[^\n]*?\s-p[ =]["']?([^\s"']+)|)"
+         R"(\bsmbclient\b[^\n]*?\s-U[ =]?[^\s%]+%(\S+)|)"
+         R"(\s--from-literal[= ][^\s=]+=["']?([^\s"']+)|)"
+         R"(\bconfigure\s+set\s+aws_(?:secret_access_key|session_token)\s+(\S+))"},
+    Form{"password of an archive",
+         R"(\bzip\b[^\n]*?\s-P[ =]?["']?([^\s"']+)|\b7z[az]?\b[^\n]*?\s-p["']?([^\s"']+))"},
     Form{"netrc", R"(\blogin\s+\S+\s+password\s+(\S+))"},
     Form{"user and password of curl",
          R"(\bcurl\b[^\n]*?\s(?:-u|--user)[ =]?["']?[^\s:"']+:([^\s"']+))"},

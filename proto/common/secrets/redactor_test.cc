@@ -109,6 +109,75 @@ std::vector<Case> OfServices() {
   };
 }
 
+// Tokens that begin with a name of their service.
+std::vector<Case> Prefixed() {
+  const std::string hex = "0123456789abcdef0123456789abcdef";
+  std::vector<Case> all;
+  for (const std::string begin : {"dop_v1_", "hvs.", "dckr_pat_", "gsk_", "r8_", "nvapi-", "xai-",
+                                  "tgp_v1_", "lsv2_pt_", "sk_live_", "rk_test_", "glsa_", "glc_",
+                                  "lin_api_", "sq0atp-", "ATATT3", "glrt-", "glptt-"}) {
+    const std::string body = begin == "dop_v1_" ? hex : Digits(44);
+    all.push_back({absl::StrCat("sent ", begin, body, " to it"), body});
+  }
+  for (const std::string& whole :
+       {absl::StrCat("dap", "i", hex), absl::StrCat("SG", ".", Digits(22), ".", Digits(43)),
+        absl::StrCat("AGE-SECRET", "-KEY-1", std::string(58, 'Q')),
+        absl::StrCat(Digits(14), ".atlasv1.", Digits(60)), absl::StrCat("abc8Q", "~", Digits(34)),
+        absl::StrCat("NR", "AK-", std::string(26, 'X')), absl::StrCat("shp", "at_", hex),
+        absl::StrCat("pat", Digits(14), ".", hex, hex)}) {
+    all.push_back({absl::StrCat("sent ", whole, " to it"), whole});
+  }
+  return all;
+}
+
+std::vector<Case> OfChatsAndUrls() {
+  return {
+      {absl::StrCat("https://hooks.slack.com/triggers/T1/2/", Digits(24)), Digits(24)},
+      {absl::StrCat("https://discord.com/api/webhooks/1234567890/", Digits(60)), Digits(60)},
+      {absl::StrCat("https://api.telegram.org/bot123456789:", Digits(35), "/send"), Digits(35)},
+      {absl::StrCat("https://acme.webhook.office.com/webhookb2/", Digits(36), "@", Digits(36)),
+       Digits(36)},
+      {absl::StrCat("https://", Digits(32), "@o1.ingest.sentry.io/12"), Digits(32)},
+      {absl::StrCat("fatal: https://", Digits(40), "@github.com/acme/x.git"), Digits(40)},
+      {"dial user:s3cr3t@tcp(db:3306)/x", "s3cr3t"},
+      {"https://x/?jwt=s3cr3tvalue", "s3cr3tvalue"},
+      {"https://x/?pass=s3cr3tvalue&b", "s3cr3tvalue"},
+      {"wss://x/?auth=s3cr3tvalue01", "s3cr3tvalue01"},
+      {"https://x/cb?code=s3cr3tvalue01&state=1", "s3cr3tvalue01"},
+      {"Authorization: SharedKey account:s3cr3tvalue=", "s3cr3tvalue"},
+      {"Ocp-Apim-Subscription-Key: s3cr3t", "s3cr3t"},
+  };
+}
+
+std::vector<Case> OfCommandsAndSettings() {
+  return {
+      {"export DB_PASS=\"s3cr3t\"", "s3cr3t"},
+      {"SMTP_PASS: s3cr3t", "s3cr3t"},
+      {"ansible-playbook -e ansible_ssh_pass=s3cr3t", "s3cr3t"},
+      {"keytool -storepass s3cr3t -list", "s3cr3t"},
+      {"SSHPASS=s3cr3t sshpass -e ssh host", "s3cr3t"},
+      {"REDISCLI_AUTH=s3cr3t redis-cli ping", "s3cr3t"},
+      {"//registry.npmjs.org/:_authToken=s3cr3tvalue", "s3cr3tvalue"},
+      {"FERNET_KEY=s3cr3t", "s3cr3t"},
+      {"SECRET_KEY_BASE=s3cr3t", "s3cr3t"},
+      {"client-key-data: czNjcjN0dmFsdWVzM2NyM3R2YWx1ZQ==", "czNjcjN0dmFsdWVz"},
+      {R"({"name":"DB_PASSWORD","value":"s3cr3t"})", "s3cr3t"},
+      {"V1EnvVar(name='HUB_TOKEN', value='s3cr3tvalue')", "s3cr3tvalue"},
+      {"<db:password>s3cr3t</db:password>", "s3cr3t"},
+      {"[('password', 's3cr3t')]", "s3cr3t"},
+      {"the password is s3cr3t", "s3cr3t"},
+      {"Config(api_key=SecretStr('s3cr3t'))", "s3cr3t"},
+      {"openssl rsa -passin pass:s3cr3t -in k", "s3cr3t"},
+      {"az login --service-principal -u app -p s3cr3t", "s3cr3t"},
+      {"mongosh -u admin -p s3cr3t", "s3cr3t"},
+      {"smbclient //h/s -U user%s3cr3t", "s3cr3t"},
+      {"kubectl create secret generic x --from-literal=key=s3cr3t", "s3cr3t"},
+      {"aws configure set aws_secret_access_key s3cr3t", "s3cr3t"},
+      {"zip -r -P s3cr3t out.zip", "s3cr3t"},
+      {"7z x -ps3cr3t in.7z", "s3cr3t"},
+  };
+}
+
 std::vector<Case> Assigned() {
   const std::string api = absl::StrCat("AIza", Digits(35));
   return {
@@ -152,7 +221,8 @@ std::vector<Case> Assigned() {
 
 std::vector<Case> Secrets() {
   std::vector<Case> all = OfUrlsAndClouds();
-  for (const std::vector<Case>& more : {OfServices(), Assigned()}) {
+  for (const std::vector<Case>& more :
+       {OfServices(), Prefixed(), OfChatsAndUrls(), OfCommandsAndSettings(), Assigned()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;
@@ -226,6 +296,15 @@ TEST(RedactorTest, WhatOnlyLooksLikeASecretStays) {
            "MEGASCALE_COORDINATOR_ADDRESS=10.0.0.2:8080 TPU_WORKER_ID=3",
            "XLA_FLAGS=--xla_tpu_enable_latency_hiding_scheduler=true --xla_dump_to=/tmp/x",
            "i.e. user@example.com wrote: hello",
+           "HLO pass: fusion, forward_pass=0.31s num_pass: 3 bypass=1 --pass=licm",
+           "password is required; the secret is missing; passphrase was wrong",
+           "columns=['user', 'password', 'email'] by ('secret', 'namespace')",
+           "name: step_token, value of 17; env name=TOKENIZERS_PARALLELISM, value=false",
+           "https://storage.googleapis.com/bucket/o?code=404&auth=none",
+           "https://alice@example.com/repository.git",
+           "r8_fusion gsk_kernel_7 pattern.0 SG.1.2 xai-7 sk_live_step dapi12 hvs.step",
+           "7z of zip -r out.zip in, mongo -u admin, az login -u app",
+           "client-key: /etc/tls/client.key",
            "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
            "already password=[redacted] and https://[redacted]@host/",
        }) {
