@@ -97,7 +97,7 @@ TEST(BadChip, WhoIsFurtherOnInTheLaunchMayWaitForTheOther) {
   s.Put(s.Tensor(0, 1, 1), 0, kStep, further);
   s.ForgetHlo();
   EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
-  // What computes waits for nobody, however far on it is.
+  // A computing core waits for no other, however far on it is.
   s.Put(s.Tensor(0, 1, 1), 0, kStep, {2, 0x800, "fusion.14"});
   EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.1");
   // In another launch, or beside many, the place in the code says nothing.
