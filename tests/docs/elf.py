@@ -30,6 +30,9 @@ def lacking(path):
         "immediate binding": re.search(r"FLAGS_1.*\bNOW\b|\bBIND_NOW\b", dynamic),
         "an unexecutable stack": stack and "E" not in stack[0].split("GNU_STACK")[1],
         "a stack protector": "__stack_chk_fail" in symbols,
+        # By a table of the program's own, which the linker must prefer to that of gRPC 1.51.
+        "gRPC's limits before a peer acknowledges them":
+            "libgrpc.so.29" not in dynamic or re.search(r"OBJECT .* \d+ grpc_chttp2_settings_parameters", symbols),
         "checked libc calls": re.search(r"\b__\w+_chk\b", symbols.replace("__stack_chk_fail", "")),
     }
     if "X86-64" in header:
