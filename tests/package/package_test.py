@@ -209,24 +209,23 @@ class PackageTest(unittest.TestCase):
             run(["umoci", "unpack", "--image", f"{folder}/image:{tag}", f"{folder}/bundle"])
             rootfs = f"{folder}/bundle/rootfs"
             shutil.copy(self.sample, f"{rootfs}/tmp/capture.jsonl")
-            run(["mount", "--bind", "/proc", f"{rootfs}/proc"])
-            try:
-                text = run(["chroot", "--userspec=8490:8490", rootfs, "rapideye", "diagnose",
-                            "/tmp/capture.jsonl"])
-                run(["chroot", "--userspec=8490:8490", rootfs, "rapideye-agent", "--version"])
-                hooks = [name for name in os.listdir(f"{rootfs}/usr/local/share/rapideye/hooks")
-                         if not name.endswith(".py")]
-                self.assertIn("webhook", hooks)
-                for hook in hooks:  # with what they import of Python
-                    run(["chroot", "--userspec=8490:8490", rootfs, f"/usr/local/share/rapideye/hooks/{hook}", "--help"])
-                if self.has_py_spy():
-                    run(["chroot", "--userspec=8490:8490", rootfs, "bash", "-c", READS_A_PROGRAM], timeout=120)
-            finally:
-                run(["umount", f"{rootfs}/proc"])
-            self.assertIn("BAD_TPU_CHIP", text)
             with open(f"{folder}/bundle/config.json", encoding="utf-8") as file:
-                config = json.load(file)
-            self.assertEqual(config["process"]["user"]["uid"], 8490)
+                user = json.load(file)["process"]["user"]
+            self.assertEqual((user["uid"], user["gid"]), (8490, 8490))
+
+            def inside(*command):
+                return run(["unshare", "--mount", "--pid", "--net", "--ipc", "--uts", "--fork", f"--root={rootfs}",
+                            "--mount-proc", "--setuid=8490", "--setgid=8490", *command], timeout=120)
+
+            self.assertIn("BAD_TPU_CHIP", inside("rapideye", "diagnose", "/tmp/capture.jsonl"))
+            inside("rapideye-agent", "--version")
+            hooks = [name for name in os.listdir(f"{rootfs}/usr/local/share/rapideye/hooks")
+                     if not name.endswith(".py")]
+            self.assertIn("webhook", hooks)
+            for hook in hooks:  # with what they import of Python
+                inside(f"/usr/local/share/rapideye/hooks/{hook}", "--help")
+            if self.has_py_spy():
+                inside("bash", "-c", READS_A_PROGRAM)
 
     def test_the_bill_of_materials_lists_every_library(self):
         with open(self.one("sbom.spdx.json"), encoding="utf-8") as file:
