@@ -22,10 +22,12 @@ if [[ " $* " == *" --job=jax "* ]]; then
 fi
 # What it runs and no more, in the build that compiles fastest and that the tests share.
 targets=(testbed)
+program=$here/../build/dev/bin/testbed
 for argument in "$@"; do
   case $argument in
+    --help | -h) if [ -x "$program" ]; then exec "$program" --help; fi ;;  # needs no newer build
     --repeat* | --hold*) targets+=(rapideye) ;;
   esac
 done
 "$here/build.sh" dev "${targets[@]}" >&2
-exec "$here/../build/dev/bin/testbed" "$@"
+exec "$program" "$@"
