@@ -264,7 +264,7 @@ void ConfigureApp(CLI::App& app, std::optional<int> protocol) {
   // too: each lock costs more, what it notes of mutexes that are gone adds up with every
   // connection, and an order that it dislikes ends the process.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  app.set_version_flag("--version", VersionText(app.get_name(), protocol));
+  app.set_version_flag("-V,--version", VersionText(app.get_name(), protocol));
   ConfigureLevel(app);
 }
 

@@ -244,6 +244,7 @@ TEST_F(CommandLineTest, NobodyWatchesTheOrderOfLocks) {
 
 TEST_F(CommandLineTest, PrintsItsVersion) {
   EXPECT_EQ(Run({"--version"}), kExitOk);
+  EXPECT_EQ(Run({"-V"}), kExitOk);
   EXPECT_EQ(out_, VersionText("rapideye-test", std::nullopt) + "\n");
 }
 
