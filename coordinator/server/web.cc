@@ -320,7 +320,8 @@ http::Response Web::Answer(const http::Request& request) {
     });
   }
   if (absl::StartsWith(path, kIncidents)) return Incident(path.substr(sizeof(kIncidents) - 1));
-  return Text(404, "not here; there are / /incidents /incidents/latest /fleet /metrics /healthz /readyz");
+  return Text(
+      404, "not here; there are / /incidents /incidents/latest /fleet /metrics /healthz /readyz");
 }
 
 }  // namespace rapideye::coordinator
