@@ -38,6 +38,9 @@ struct WorkerLog {
   bool told_to_stop = false;  // a SIGTERM was caught, and no step was made after it
   std::string preempted;      // the platform's word that it takes a machine back; empty: none
   std::string said_end;       // a line that says that the run has ended well; empty: none
+  // Python's line on a thread that an exception ended, while the process lived on; empty: none, or
+  // steps were made after it.
+  std::string thread_died;
   // The failed try with which the log ends, and the number of its lines there.
   std::string retried;
   int64_t retries = 0;

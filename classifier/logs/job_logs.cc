@@ -237,6 +237,9 @@ void AddWords(const JobClock& clock, const StreamReading& reading, Worker& worke
   if (log.said_end.empty() && !clock.WentOn(reading, reading.end.at)) {
     log.said_end = reading.end.text;
   }
+  if (log.thread_died.empty() && !clock.WentOn(reading, reading.thread_died.at)) {
+    log.thread_died = reading.thread_died.text;
+  }
   if (reading.retries > log.retries) {
     log.retries = reading.retries;
     log.retried = reading.retried;

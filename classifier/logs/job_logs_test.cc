@@ -121,6 +121,37 @@ TEST(JobLogsTest, ASilentLeaderIsNamedByThoseWhoMissIt) {
   EXPECT_THAT(Named(verdict), ElementsAre(0));
 }
 
+TEST(JobLogsTest, ALeaderThatAnswersNoHeartbeatIsNamed) {
+  const auto fatal = [](absl::string_view status, absl::string_view call) {
+    return Health(absl::StrCat(
+        "F1124 04:55:39.611064    2469 client.h:80] Terminating process because the JAX "
+        "distributed service detected fatal errors. absl::Status: ",
+        status, "\n\nRPC: /xla.coordination.CoordinationService/", call,
+        "\n*** Check failure stack trace: ***\n"));
+  };
+  const std::string unanswered = fatal("DEADLINE_EXCEEDED: Deadline Exceeded", "Heartbeat");
+  const Verdict frozen = Diagnose({Health(), unanswered, unanswered, unanswered});
+  EXPECT_EQ(frozen.detail, Detail::kWorkerLost);
+  EXPECT_THAT(Named(frozen), ElementsAre(0));
+  // The service answered with an error of its own; or did not, since others had not registered.
+  const std::string refused = fatal("ABORTED: task was restarted", "Heartbeat");
+  EXPECT_THAT(Named(Diagnose({Health(), refused, refused, refused})), IsEmpty());
+  const std::string waited = fatal("DEADLINE_EXCEEDED: Deadline Exceeded", "RegisterTask");
+  EXPECT_THAT(Named(Diagnose({Health(), waited, waited, waited})), IsEmpty());
+}
+
+TEST(JobLogsTest, AJobWhoseThreadDiedIsNotRunning) {
+  const std::string died = absl::StrCat(kHealth,
+                                        "Exception in thread Thread-5 (pack):\n"
+                                        "Traceback (most recent call last):\n"
+                                        "  File \"/job/train.py\", line 80, in pack\n"
+                                        "KeyError: 'document'\n");
+  EXPECT_EQ(Diagnose({kHealth, died}).cause, Cause::kUnknown);
+  const std::string later = "completed step: 15\ncompleted step: 20\ncompleted step: 25\n";
+  EXPECT_EQ(Diagnose({absl::StrCat(kHealth, later), absl::StrCat(died, later)}).cause,
+            Cause::kNoHang);
+}
+
 TEST(JobLogsTest, WhoIsSilentWhileOthersTimeOutHasNotCome) {
   const Verdict verdict =
       Diagnose({Health(kTimedOut), Health(kTimedOut), Health(), Health(kTimedOut)});

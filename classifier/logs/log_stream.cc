@@ -27,6 +27,8 @@ constexpr size_t kMaxQuoteBytes = 512;
 constexpr size_t kMaxExits = 256;
 constexpr int32_t kSigBus = 7;
 constexpr int32_t kSigSegv = 11;
+// A status of several lines names its call within so many.
+constexpr int kLinesOfAStatus = 4;
 // A log shows its rank when it begins.
 constexpr int64_t kIdentityLines = 2'000;
 
@@ -256,10 +258,21 @@ void LogStream::TakeSteps(absl::string_view line) {
 }
 
 void LogStream::TakeWords(absl::string_view line) {
+  // gRPC's own words on a call that got no answer, and, lines further down, which call it was.
+  if (absl::StrContains(line, "DEADLINE_EXCEEDED: Deadline Exceeded")) {
+    unanswered_lines_ = kLinesOfAStatus;
+  } else if (unanswered_lines_ > 0) {
+    --unanswered_lines_;
+    if (absl::StartsWith(line, "RPC: /") &&
+        absl::EndsWith(line, ".CoordinationService/Heartbeat")) {
+      reading_.complaints[static_cast<size_t>(Complaint::kLeaderGone)] = Said(line);
+    }
+  }
   if (const std::optional<Complaint> complaint = ComplaintOf(line)) {
     reading_.complaints[static_cast<size_t>(*complaint)] = Said(line);
   }
   if (SaysEnd(line)) reading_.end = Said(line);
+  if (absl::StartsWith(line, "Exception in thread ")) reading_.thread_died = Said(line);
 }
 
 void LogStream::TakeDeath(absl::string_view line) {

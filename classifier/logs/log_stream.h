@@ -58,7 +58,8 @@ struct StreamReading {
   std::array<SaidLine, kComplaints> complaints;  // the last of each kind
   std::optional<StreamDeath> death;              // the first
   std::vector<TaskExit> exits;
-  SaidLine end;  // says that the run has ended well
+  SaidLine end;          // says that the run has ended well
+  SaidLine thread_died;  // "Exception in thread …"
   std::string last_line;
   std::optional<int64_t> last_line_ms;  // absent: it has no time of its own
   std::optional<int64_t> first_ms;
@@ -114,6 +115,7 @@ class LogStream {
   std::array<uint64_t, 3> shapes_{};  // of the last lines
   size_t shape_count_ = 0;
   int64_t same_lines_ = 0;
+  int unanswered_lines_ = 0;  // to come, in which a call without an answer may be named
   std::string trying_;
 };
 

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "classifier/coordination.h"
 #include "classifier/phrases.h"
@@ -58,6 +59,7 @@ class Voices {
       if (!of.leader_gone.empty()) leader_gone.push_back(i);
       if (!log->said_end.empty()) ended.push_back(i);
       if (log->told_to_stop) stopped.push_back(i);
+      if (!log->thread_died.empty()) thread_died.push_back(i);
     }
   }
 
@@ -76,6 +78,7 @@ class Voices {
   std::vector<int> leader_gone;
   std::vector<int> ended;
   std::vector<int> stopped;
+  std::vector<int> thread_died;
 
  private:
   std::vector<const WorkerLog*> logs_;
@@ -172,6 +175,12 @@ void AddComplaints(const Case& c, const Voices& voices, std::vector<EvidenceItem
       evidence.push_back(Evidence(c, Strength::kWeak, {worker},
                                   absl::StrCat(Who(c.worker(worker)), ": ", Quote(words))));
     }
+  }
+  for (int worker : voices.thread_died) {
+    if (evidence.size() >= kMaxEvidence) return;
+    evidence.push_back(Evidence(
+        c, Strength::kWeak, {worker},
+        absl::StrCat(Who(c.worker(worker)), ": ", Quote(voices.Log(worker)->thread_died))));
   }
 }
 
@@ -286,7 +295,13 @@ bool Leader(const Look& look) {
   if (look.voices.leader_gone.size() == 1 && IsSample(look.c.topology)) return false;
   const size_t others = static_cast<size_t>(look.voices.with_log()) - 1;
   if (look.voices.leader_gone.size() * 2 <= others) return false;
-  Accuse(look, {0}, Detail::kProcessExit, kConfidenceSilentLeader,
+  // A process that has ended, or its kernel, answers at once: connections break.
+  const bool unanswered = std::all_of(
+      look.voices.leader_gone.begin(), look.voices.leader_gone.end(), [&look](int worker) {
+        return absl::StartsWith(look.voices.Log(worker)->complaints.leader_gone, "RPC: /");
+      });
+  const bool frozen = unanswered && look.voices.peer_gone.empty();
+  Accuse(look, {0}, frozen ? Detail::kWorkerLost : Detail::kProcessExit, kConfidenceSilentLeader,
          absl::StrCat("and the coordination service, which it runs, did not answer ",
                       Count(static_cast<int64_t>(look.voices.leader_gone.size()), "other")));
   return true;
@@ -408,6 +423,11 @@ bool SaysEnd(const Snapshot* snapshot) {
 // Steps go on to the end of the logs, and no worker complains.
 void Running(const Look& look) {
   if (look.voices.AnyComplains() || look.c.timeline.hang_declared) return;
+  if (!look.voices.thread_died.empty()) {
+    look.out.Note(kRule, absl::StrCat("no step was made after an exception ended a thread of ",
+                                      WhoAll(look.c.topology, look.voices.thread_died)));
+    return;
+  }
   std::vector<int> telling;
   for (int i = 0; i < static_cast<int>(look.all()); ++i) {
     const WorkerLog* log = look.voices.Log(i);
