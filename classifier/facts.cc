@@ -2,8 +2,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "classifier/coordination.h"
+#include "classifier/obstacles.h"
 #include "classifier/phrases.h"
 #include "classifier/thresholds.h"
+#include "classifier/wording.h"
 
 namespace rapideye::classifier {
 namespace {
@@ -68,6 +70,40 @@ std::string_view DiffersText(Differs differs) {
       return "found an unexpected leader in its launch group";
     case Differs::kLaunches:
       return "was given other launches than its peers";
+  }
+  return "";
+}
+
+std::string_view AbsentText(Absent absent) {
+  switch (absent) {
+    case Absent::kNoProcess:
+      return "has an agent, and no training process";
+    case Absent::kNeverSpoke:
+      return "never spoke: there is no line of it, and the others' start-up failed";
+    case Absent::kNeverCame:
+      return "never came: no agent has said Hello for it";
+    case Absent::kNoSnapshot:
+      return "sent no snapshot, and the job has not begun";
+  }
+  return "";
+}
+
+std::string_view PlaceText(StartUpPlace place, bool one) {
+  switch (place) {
+    case StartUpPlace::kNotCome:
+      return one ? "has not come" : "have not come";
+    case StartUpPlace::kNoProcess:
+      return one ? "has an agent, and no training process"
+                 : "have an agent, and no training process";
+    case StartUpPlace::kWaits:
+      return one ? "waits for the job to be complete" : "wait for the job to be complete";
+    case StartUpPlace::kOpensChips:
+      return one ? "opens its chips" : "open their chips";
+    case StartUpPlace::kPast:
+      return one ? "is past that" : "are past that";
+    case StartUpPlace::kNotKnown:
+      return one ? "has its training process, whose stack is not known"
+                 : "have their training process, whose stack is not known";
   }
   return "";
 }
@@ -282,6 +318,189 @@ std::string Say(const Case& c, const LaunchesDiffer& fact) {
   return text;
 }
 
+std::string Say(const Case& c, const WorkerAbsent& fact) {
+  return absl::StrCat(Who(c.worker(fact.worker)), " ", std::string(AbsentText(fact.absent)));
+}
+
+std::string Say(const Case& c, const StartUpWaits& fact) {
+  const std::optional<int64_t>& starting_ms = c.capture.header.starting_ms;
+  const std::string since =
+      starting_ms ? absl::StrCat(", ", Span(*starting_ms), " after the first came") : "";
+  switch (fact.wait) {
+    case StartUpWait::kTimedOut:
+      return absl::StrCat("the start-up of ", WhoAll(c.topology, *fact.workers),
+                          " ended by a time-out (", Quote(fact.line), ")");
+    case StartUpWait::kForOthers:
+      return absl::StrCat(WhoAll(c.topology, *fact.workers),
+                          fact.workers->size() == 1 ? " waits" : " wait",
+                          " for the job to be complete", since);
+    case StartUpWait::kOpensChips:
+      return absl::StrCat(WhoAll(c.topology, *fact.workers), " open their chips", since);
+    case StartUpWait::kNothingCompletes:
+      break;
+  }
+  return absl::StrCat("no launch and no step has completed", since);
+}
+
+std::string Say(const Case& c, const Obstructed& fact) {
+  return absl::StrCat(Who(c.worker(fact.worker)), ": ",
+                      DescribeObstacles(ObstaclesOf(c.topology, fact.worker)));
+}
+
+std::string Say(const Case& c, const StartedOtherwise& fact) {
+  return Describe(c.topology, *fact.difference);
+}
+
+std::string Say(const Case& c, const ReachedStage& fact) {
+  return absl::StrCat(Count(static_cast<int64_t>(fact.workers->size()), "worker"), " ",
+                      StageName(fact.stage), ": ", WhoAll(c.topology, *fact.workers));
+}
+
+std::string Say(const Case& c, const StandInStartUp& fact) {
+  return absl::StrCat(Count(static_cast<int64_t>(fact.workers->size()), "worker"), " ",
+                      std::string(PlaceText(fact.place, fact.workers->size() == 1)), ": ",
+                      WhoAll(c.topology, *fact.workers));
+}
+
+std::string Say(const Case& c, const NothingBegun&) {
+  const CaptureHeader& header = c.capture.header;
+  std::string text = "no launch and no step has completed yet";
+  if (!header.starting_ms.has_value()) return text;
+  absl::StrAppend(&text, ", ", Span(*header.starting_ms), " after the first agent came");
+  if (header.startup_grace_ms.has_value()) {
+    absl::StrAppend(&text, "; it may take ", Span(*header.startup_grace_ms));
+  }
+  return text;
+}
+
+std::string Say(const Case&, const NoneSeenToWait&) {
+  return "nothing shows that anybody waits for the job to be complete";
+}
+
+std::string Say(const Case& c, const LoopsAre& fact) {
+  const std::vector<int>& workers = *fact.workers;
+  std::string text = absl::StrCat(
+      Count(static_cast<int64_t>(workers.size()), "worker"), workers.size() == 1 ? " is " : " are ",
+      fact.by_logs ? "making steps, as logs tell" : std::string(PhaseText(fact.phase)));
+  if (fact.first_step.has_value()) {
+    absl::StrAppend(&text, fact.first_step == fact.last_step ? ", step " : ", steps ",
+                    *fact.first_step);
+  }
+  if (fact.first_step != fact.last_step) absl::StrAppend(&text, " to ", *fact.last_step);
+  return absl::StrCat(text, ": ", WhoAll(c.topology, workers));
+}
+
+std::string Say(const Case& c, const CoresAdvance& fact) {
+  return absl::StrCat(fact.recent, " of ", Count(fact.telling, "core"),
+                      " completed a launch within the threshold of ", Span(c.threshold_ms));
+}
+
+std::string Say(const Case& c, const LoopsAdvance& fact) {
+  return absl::StrCat("the training loops of ", fact.loops, " of ",
+                      Count(static_cast<int64_t>(c.topology.workers().size()), "worker"),
+                      " made a step within ", Span(fact.within_ms));
+}
+
+std::string Say(const Case& c, const LogsAdvance& fact) {
+  return absl::StrCat("the log of ", WhoAll(c.topology, *fact.workers),
+                      " has told a further step no longer ago than such lines are apart");
+}
+
+std::string Say(const Case& c, const ProcessesWork& fact) {
+  return absl::StrCat(WhoAll(c.topology, *fact.workers),
+                      fact.workers->size() == 1 ? " sends, receives, reads or writes"
+                                                : " send, receive, read or write",
+                      " as in health");
+}
+
+std::string Say(const Case& c, const HostRests& fact) {
+  const std::string rests = fact.place.has_value()             ? fact.place->text
+                            : fact.phase == Phase::kCheckpoint ? "writes or reads a checkpoint"
+                            : fact.phase == Phase::kEval       ? "evaluates"
+                                                               : "compiles";
+  return absl::StrCat("nothing runs where work is missing, and ", Who(c.worker(fact.worker)), " ",
+                      rests);
+}
+
+std::string Say(const Case&, const JobEnded& fact) {
+  switch (fact.how) {
+    case JobEnd::kProgramOver:
+      return "the program of all workers is over: all training processes have ended, or end as an "
+             "interpreter does that has nothing left to run";
+    case JobEnd::kFellLater:
+      return "all training processes have ended, some with status 0 before any fell over";
+    case JobEnd::kFromOutside:
+      break;
+  }
+  return "all training processes were ended from outside at about the same time";
+}
+
+std::string Say(const Case& c, const CompiledOtherwise& fact) {
+  const DumpedSides& sides = *fact.sides;
+  return absl::StrCat(
+      "by XLA's dumps ", WhoAll(c.topology, sides.odd), sides.odd.size() == 1 ? " has" : " have",
+      " compiled ", Quote(sides.module),
+      sides.more ? " to one more program (fingerprint " : " to another program (fingerprint ",
+      Quote(sides.odd_fingerprint), ") than ",
+      Count(static_cast<int64_t>(sides.rest.size()), "other worker"), " (fingerprint ",
+      Quote(sides.rest_fingerprint), ")");
+}
+
+std::string Say(const Case& c, const HasCompiled& fact) {
+  return absl::StrCat(Who(c.worker(fact.worker)), " has compiled ", Quote(fact.sides->module),
+                      fact.sides->more    ? " to one more program than its peers"
+                      : fact.sides->equal ? " to another program than half of its peers"
+                                          : " to another program than most of its peers");
+}
+
+std::string SideText(const Case& c, const std::vector<int>& workers, int program) {
+  return absl::StrCat(WhoAll(c.topology, workers), workers.size() == 1 ? " runs " : " run ",
+                      ProgramName(c.topology, program), " (fingerprint ",
+                      program < 0
+                          ? "unknown"
+                          : Quote(c.topology.programs()[static_cast<size_t>(program)].fingerprint),
+                      ")");
+}
+
+std::string Say(const Case& c, const SidesApart& fact) {
+  const Sides& sides = *fact.sides;
+  return absl::StrCat(SideText(c, sides.odd, sides.odd_program), ", while ",
+                      Count(static_cast<int64_t>(sides.rest.size()), "other worker"),
+                      " of the cohort ", sides.rest.size() == 1 ? "runs " : "run ",
+                      ProgramName(c.topology, sides.rest_program));
+}
+
+std::string Say(const Case& c, const RestRuns& fact) {
+  return SideText(c, fact.sides->rest, fact.sides->rest_program);
+}
+
+std::string Say(const Case& c, const RunsProgram& fact) {
+  return absl::StrCat(Who(c.worker(fact.worker)), " runs ", ProgramName(c.topology, fact.program));
+}
+
+std::string Say(const Case&, const PcieFatal& fact) {
+  return absl::StrCat("PCIe reports ", Count(fact.errors, "fatal error"),
+                      " on the chip since the job started");
+}
+
+std::string Say(const Case&, const BothEndsReportIci&) { return "both ends report the ICI fault"; }
+
+std::string Say(const Case&, const ChipWordBeyondJob& fact) {
+  return absl::StrCat("an agent out of the job's reach reports the fault of chip ", fact.chip,
+                      " of its host: ", std::string(fact.text));
+}
+
+std::string Say(const Case&, const ChipWordWithinJob&) {
+  return "the agent that reports the chip's fault is within the job's reach "
+         "(--direct-evidence-from "
+         "names others, or nobody): eligible only if it repeats";
+}
+
+std::string Say(const Case&, const PeersAgree& fact) {
+  return absl::StrCat("its own side and the probes of ", Count(fact.peers, "peer"),
+                      ", which reach others, agree");
+}
+
 struct Subjects {
   std::vector<int> operator()(const CoreStands& fact) const { return {fact.head->worker}; }
   std::vector<int> operator()(const Failure& fact) const { return {fact.event->worker}; }
@@ -291,8 +510,26 @@ struct Subjects {
     return {fact.pair.first, fact.pair.second};
   }
   std::vector<int> operator()(const AwaitEachOther& fact) const { return {fact.one, fact.other}; }
+  std::vector<int> operator()(const BothEndsReportIci& fact) const {
+    return {fact.one, fact.other};
+  }
   std::vector<int> operator()(const HostStandsAt& fact) const { return {fact.head->worker}; }
   std::vector<int> operator()(const HostOwes& fact) const { return {fact.head->worker}; }
+  std::vector<int> operator()(const StartUpWaits& fact) const { return *fact.workers; }
+  std::vector<int> operator()(const StartedOtherwise& fact) const { return fact.difference->odd; }
+  std::vector<int> operator()(const ReachedStage& fact) const { return *fact.workers; }
+  std::vector<int> operator()(const StandInStartUp& fact) const { return *fact.workers; }
+  std::vector<int> operator()(const NothingBegun&) const { return {}; }
+  std::vector<int> operator()(const NoneSeenToWait&) const { return {}; }
+  std::vector<int> operator()(const LoopsAre& fact) const { return *fact.workers; }
+  std::vector<int> operator()(const CoresAdvance&) const { return {}; }
+  std::vector<int> operator()(const LoopsAdvance&) const { return {}; }
+  std::vector<int> operator()(const LogsAdvance& fact) const { return *fact.workers; }
+  std::vector<int> operator()(const ProcessesWork& fact) const { return *fact.workers; }
+  std::vector<int> operator()(const JobEnded&) const { return {}; }
+  std::vector<int> operator()(const CompiledOtherwise& fact) const { return fact.sides->odd; }
+  std::vector<int> operator()(const SidesApart& fact) const { return fact.sides->odd; }
+  std::vector<int> operator()(const RestRuns& fact) const { return {fact.sides->rest.front()}; }
   template <typename T>
   std::vector<int> operator()(const T& fact) const {
     return {fact.worker};

@@ -13,8 +13,12 @@
 #include <vector>
 
 #include "classifier/coordination.h"
+#include "classifier/dumped_sides.h"
 #include "classifier/finding.h"
 #include "classifier/host_place.h"
+#include "classifier/settings.h"
+#include "classifier/sides.h"
+#include "classifier/start_up_stage.h"
 
 namespace rapideye::classifier {
 
@@ -180,13 +184,171 @@ struct WorkerSilent {
   Silence silence = Silence::kProbesFail;
 };
 
-// Pointers and views in a fact outlive it.
-using Fact = std::variant<CoreStands, CoreStoppedFirst, Words, Failure, BadIciLink, WorkerSilent,
-                          MissedBarrier, BusyWhileAwaited, DeclaredDead, HostStands, HostUntold,
-                          LaunchesDiffer, SetsCut, HostCutOff, PairBroken, AwaitEachOther,
-                          NoCarrier, HostStandsAt, HostOwes, PauseTooLong, AwaitsInput>;
+// How a worker has not come to the start-up of the job.
+enum class Absent {
+  kNoProcess,   // it has an agent, and no training process
+  kNeverSpoke,  // logs are all the evidence, and none is of it
+  kNeverCame,   // no agent has said Hello for it
+  kNoSnapshot,  // its agent came once, and sent no snapshot
+};
+struct WorkerAbsent {
+  int worker = 0;
+  Absent absent = Absent::kNeverCame;
+};
 
-// The workers that the fact is about, as indexes into Topology::workers().
+// What shows that the others wait for the job to be complete.
+enum class StartUpWait {
+  kTimedOut,          // their start-up ended by a time-out
+  kForOthers,         // they wait for others
+  kOpensChips,        // all open their chips, where libtpu waits for the other hosts
+  kNothingCompletes,  // no launch and no step completes
+};
+struct StartUpWaits {
+  const std::vector<int>* workers = nullptr;  // may be empty for kNothingCompletes
+  StartUpWait wait = StartUpWait::kNothingCompletes;
+  std::string_view line;  // for kTimedOut: of the log of the first
+};
+
+// An obstacle that its host knows keeps a worker from its first launch.
+struct Obstructed {
+  int worker = 0;
+};
+
+// Few workers were started with another setting or version than most.
+struct StartedOtherwise {
+  const SettingDifference* difference = nullptr;
+};
+
+// Workers that are equally far in the start-up, as their agents report it.
+struct ReachedStage {
+  const std::vector<int>* workers = nullptr;
+  StartUpStage stage = StartUpStage::kAgent;
+};
+
+// Workers that are at one place of the start-up, as far as their stacks show it.
+enum class StartUpPlace { kNotCome, kNoProcess, kWaits, kOpensChips, kPast, kNotKnown };
+struct StandInStartUp {
+  const std::vector<int>* workers = nullptr;
+  StartUpPlace place = StartUpPlace::kNotKnown;
+};
+
+// The job has begun nothing; the capture's header holds for how long.
+struct NothingBegun {};
+// The same, and no worker is seen to wait for another one.
+struct NoneSeenToWait {};
+
+// Training loops in one phase, by their own reports.
+struct LoopsAre {
+  const std::vector<int>* workers = nullptr;
+  Phase phase = Phase::kUnspecified;
+  bool by_logs = false;               // no page names the phase; logs hold the steps
+  std::optional<int64_t> first_step;  // absent: no loop reports its step
+  std::optional<int64_t> last_step;   // likewise
+};
+
+// Cores completed a launch within the threshold: `recent` of those that report for how long they
+// have completed none.
+struct CoresAdvance {
+  int64_t recent = 0;
+  int64_t telling = 0;
+};
+
+// The loops of so many workers of the job made a step within `within_ms`.
+struct LoopsAdvance {
+  int64_t loops = 0;
+  int64_t within_ms = 0;
+};
+
+// The logs of workers held a further step in time.
+struct LogsAdvance {
+  const std::vector<int>* workers = nullptr;
+};
+
+// The kernels count work of the processes of workers as in health.
+struct ProcessesWork {
+  const std::vector<int>* workers = nullptr;
+};
+
+// Nothing runs where work is missing, and a host rests there.
+struct HostRests {
+  int worker = 0;
+  Phase phase = Phase::kUnspecified;  // one for which AnnouncesPause() is true
+  std::optional<HostPlace> place;     // absent: its page names the phase
+};
+
+// The job has ended, and not by a failure.
+enum class JobEnd {
+  kProgramOver,  // some interpreters still end
+  kFellLater,    // some processes fell over, after others had ended with status 0
+  kFromOutside,  // all processes were ended from outside
+};
+struct JobEnded {
+  JobEnd how = JobEnd::kFromOutside;
+};
+
+// By XLA's dumps few workers have compiled a module to another program than the others.
+struct CompiledOtherwise {
+  const DumpedSides* sides = nullptr;
+};
+// One of these workers.
+struct HasCompiled {
+  int worker = 0;
+  const DumpedSides* sides = nullptr;
+};
+
+// The smaller side of a cohort runs other programs than the rest.
+struct SidesApart {
+  const Sides* sides = nullptr;
+};
+// The same cohort: the program of the rest.
+struct RestRuns {
+  const Sides* sides = nullptr;
+};
+// The same cohort: the program of one worker.
+struct RunsProgram {
+  int worker = 0;
+  int program = -1;  // -1: an unnamed one
+};
+
+// PCIe counted fatal errors of a chip since the job started.
+struct PcieFatal {
+  int worker = 0;
+  int64_t errors = 0;
+};
+
+// Both ends of a link between chips report its fault.
+struct BothEndsReportIci {
+  int one = 0;
+  int other = 0;
+};
+
+// A ground for the removal of a host, or against it.
+// The agent that reports the fault of a chip is out of the job's reach, or within.
+struct ChipWordBeyondJob {
+  int worker = 0;
+  int32_t chip = 0;
+  std::string_view text;
+};
+struct ChipWordWithinJob {
+  int worker = 0;
+};
+// The worker's own side and so many peers, which reach others, agree that it is cut off.
+struct PeersAgree {
+  int worker = 0;
+  int64_t peers = 0;
+};
+
+// Pointers and views in a fact outlive it.
+using Fact = std::variant<
+    CoreStands, CoreStoppedFirst, Words, Failure, BadIciLink, WorkerSilent, MissedBarrier,
+    BusyWhileAwaited, DeclaredDead, HostStands, HostUntold, LaunchesDiffer, SetsCut, HostCutOff,
+    PairBroken, AwaitEachOther, NoCarrier, HostStandsAt, HostOwes, PauseTooLong, AwaitsInput,
+    WorkerAbsent, StartUpWaits, Obstructed, StartedOtherwise, ReachedStage, StandInStartUp,
+    NothingBegun, NoneSeenToWait, LoopsAre, CoresAdvance, LoopsAdvance, LogsAdvance, ProcessesWork,
+    HostRests, JobEnded, CompiledOtherwise, HasCompiled, SidesApart, RestRuns, RunsProgram,
+    PcieFatal, BothEndsReportIci, ChipWordBeyondJob, ChipWordWithinJob, PeersAgree>;
+
+// The workers that the fact is about, as indexes into Topology::workers(). Empty: no single ones.
 std::vector<int> WorkersOf(const Fact& fact);
 
 // One sentence, the same for the same case and fact, bounded and not escaped.

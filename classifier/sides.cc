@@ -4,12 +4,10 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
 #include <string_view>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "classifier/phrases.h"
+#include "classifier/facts.h"
 #include "classifier/thresholds.h"
 
 namespace rapideye::classifier {
@@ -241,31 +239,17 @@ std::vector<Sides> DivergedSides(const Case& c) {
 }
 
 void DescribeSides(const Case& c, const Sides& sides, Finding& finding) {
-  const auto side = [&](const std::vector<int>& workers, int program) {
-    return absl::StrCat(
-        WhoAll(c.topology, workers), workers.size() == 1 ? " runs " : " run ",
-        ProgramName(c.topology, program), " (fingerprint ",
-        program < 0 ? "unknown"
-                    : Quote(c.topology.programs()[static_cast<size_t>(program)].fingerprint),
-        ")");
-  };
-  finding.why = absl::StrCat(side(sides.odd, sides.odd_program), ", while ",
-                             Count(static_cast<int64_t>(sides.rest.size()), "other worker"),
-                             " of the cohort ", sides.rest.size() == 1 ? "runs " : "run ",
-                             ProgramName(c.topology, sides.rest_program));
-  finding.evidence.push_back(Evidence(c, Strength::kStrong, sides.odd, finding.why));
-  finding.evidence.push_back(
-      Evidence(c, Strength::kStrong, {sides.rest.front()}, side(sides.rest, sides.rest_program)));
+  finding.why = FactText(c, SidesApart{&sides});
+  finding.evidence.push_back(Evidence(c, Strength::kStrong, SidesApart{&sides}));
+  finding.evidence.push_back(Evidence(c, Strength::kStrong, RestRuns{&sides}));
   finding.sides = ProgramSides(c, sides);
   std::vector<int> culprits = sides.odd;
   if (sides.equal) culprits = {sides.odd.front(), sides.rest.front()};
   std::sort(culprits.begin(), culprits.end());
   if (culprits.size() > kDivergedCulprits) culprits.resize(kDivergedCulprits);
   for (int worker : culprits) {
-    const int program = c.divergence.running[static_cast<size_t>(worker)];
-    finding.culprits.push_back(CulpritWorker(
-        c, worker,
-        absl::StrCat(Who(c.worker(worker)), " runs ", ProgramName(c.topology, program))));
+    const RunsProgram fact{worker, Running(c, worker)};
+    finding.culprits.push_back(CulpritWorker(c, worker, FactText(c, fact)));
   }
 }
 

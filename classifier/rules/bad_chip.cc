@@ -19,9 +19,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "classifier/facts.h"
-#include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/thresholds.h"
 
@@ -29,9 +27,6 @@ namespace rapideye::classifier {
 namespace {
 
 constexpr char kRule[] = "bad_chip";
-constexpr char kJobsWord[] =
-    "the agent that reports the chip's fault is within the job's reach (--direct-evidence-from "
-    "names others, or nobody): eligible only if it repeats";
 
 // The limit for one worker, in the order of its chips: a host has up to 8 chips, and each may
 // become a finding. Further evidence adds nothing.
@@ -65,17 +60,19 @@ Detail DetailOf(const DirectEvidence& direct) {
 }
 
 // Whether the evidence on a chip of that host allows to remove it at once.
-void JudgeChipRemoval(const WorkerInfo& host, const ChipKey& where, const DirectEvidence& direct,
+void JudgeChipRemoval(const Case& c, const ChipKey& where, const DirectEvidence& direct,
                       Finding& finding) {
   if (!direct.by_host || !where.second.has_value()) return;
   if (!direct.beyond_job) {
-    if (finding.removable.empty()) finding.removal_reason = kJobsWord;
+    if (finding.removable.empty()) {
+      finding.removal_reason = FactText(c, ChipWordWithinJob{where.first});
+    }
     return;
   }
+  const WorkerInfo& host = c.worker(where.first);
   finding.removable.push_back({std::string(host.host), host.node, std::nullopt, where.second});
-  finding.removal_reason =
-      absl::StrCat("an agent out of the job's reach reports the fault of chip ", *where.second,
-                   " of its host: ", direct.text);
+  const ChipWordBeyondJob fact{where.first, *where.second, direct.text};
+  finding.removal_reason = FactText(c, fact);
 }
 
 // A core that merely computes when another failure raises an alarm has not stood for so long.
@@ -196,8 +193,7 @@ void Rule::CollectDirect() {
     for (const PcieCounters& pcie : snapshot->pcie) {
       if (pcie.fatal <= 0) continue;
       DirectEvidence direct;
-      direct.text = absl::StrCat("PCIe reports ", Count(pcie.fatal, "fatal error"),
-                                 " on the chip since the job started");
+      direct.text = FactText(c_, PcieFatal{static_cast<int>(i), pcie.fatal});
       direct.by_host = true;
       direct.beyond_job = snapshot->direct_evidence.value_or(false);
       DirectEvidence* known = AddDirect({static_cast<int>(i), pcie.chip}, direct);
@@ -383,7 +379,7 @@ void Rule::UseDirect(const ChipKey& key, Finding& finding) {
     used_.insert(where);
     finding.evidence.push_back(Evidence(c_, Strength::kDirect, Words{key.first, direct.text}));
     finding.confidence = std::max(finding.confidence, kConfidenceDirectHardware);
-    JudgeChipRemoval(c_.worker(where.first), where, direct, finding);
+    JudgeChipRemoval(c_, where, direct, finding);
   }
 }
 
@@ -405,7 +401,7 @@ void Rule::ByWord() {
     finding.culprits.push_back(std::move(culprit));
     finding.evidence.push_back(Evidence(c_, Strength::kDirect, fact));
     finding.explains = c_.graph.waiting;
-    JudgeChipRemoval(c_.worker(where.first), where, direct, finding);
+    JudgeChipRemoval(c_, where, direct, finding);
     finding.why = finding.culprits.front().why;
     out_.Add(kRule, std::move(finding));
   }

@@ -14,10 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "classifier/coordination.h"
 #include "classifier/facts.h"
-#include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/thresholds.h"
 
@@ -86,9 +84,7 @@ void Shutdown(const Case& c, const FailedBarrier& barrier, Findings& out) {
     AccuseAll(c, {*barrier.first}, {0, &barrier, Missed::kCameAlone, {}}, kConfidenceCameAlone,
               out);
   } else {
-    out.Note(kRule,
-             "a barrier of the shutdown timed out: whether whoever came was done, nothing "
-             "tells");
+    out.Note(kRule, c, BarrierRejected{BarrierUnclear::kShutdown, &barrier});
   }
 }
 
@@ -97,15 +93,13 @@ void Shutdown(const Case& c, const FailedBarrier& barrier, Findings& out) {
 void FindBarrier(const Case& c, Findings& out) {
   for (const FailedBarrier& barrier : FailedBarriers(c.topology)) {
     if (!c.timeline.roots.empty()) {
-      out.RuleOut(kRule, absl::StrCat("barrier ", Quote(barrier.id),
-                                      ": something had failed before it timed out"));
+      out.RuleOut(kRule, c, BarrierRejected{BarrierUnclear::kAfterFailure, &barrier});
     } else if (barrier.of_shutdown) {
       Shutdown(c, barrier, out);
     } else if (AreFew(c, barrier)) {
       AccuseAll(c, barrier.absent, {0, &barrier, Missed::kBarrier, {}}, kConfidenceBarrier, out);
     } else {
-      out.Note(kRule, absl::StrCat("barrier ", Quote(barrier.id),
-                                   ": too many did not come, they may wait for whoever did"));
+      out.Note(kRule, c, BarrierRejected{BarrierUnclear::kTooManyMissed, &barrier});
     }
   }
 }

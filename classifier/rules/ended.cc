@@ -13,9 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "classifier/facts.h"
 #include "classifier/host_place.h"
-#include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/thresholds.h"
 #include "proto/common/text/search.h"
@@ -185,15 +184,15 @@ bool FellAfterTheLeader(const Case& c) {
 }
 
 // The reason against an ended job; absent: there is none.
-std::optional<std::string> Objection(const Case& c) {
+std::optional<NotEndedOnPurpose> Objection(const Case& c) {
   const Generations generations(c);
   const bool fell_after_the_end = FellAfterTheEnd(c) || FellAfterTheLeader(c);
   const auto of_this_job = [&](const Process& process) { return !generations.IsNext(process); };
   int gone = 0;
   int ended_well = 0;
   std::optional<int> signal;
-  for (const WorkerInfo& worker : c.topology.workers()) {
-    const Snapshot* snapshot = worker.snapshot;
+  for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
+    const Snapshot* snapshot = c.worker(i).snapshot;
     if (snapshot == nullptr) continue;
     std::vector<Process> processes;
     std::copy_if(snapshot->processes.begin(), snapshot->processes.end(),
@@ -214,7 +213,7 @@ std::optional<std::string> Objection(const Case& c) {
     }
     if (std::none_of(processes.begin(), processes.end(), Gone) ||
         std::any_of(processes.begin(), processes.end(), Lives)) {
-      return absl::StrCat(Who(worker), " has not ended");
+      return NotEndedOnPurpose{NotOnPurpose::kWorkerLives, i};
     }
     ++gone;
     if (std::all_of(processes.begin(), processes.end(),
@@ -224,24 +223,25 @@ std::optional<std::string> Objection(const Case& c) {
     for (const Process& process : processes) {
       const Manner manner = HowItWent(process);
       if (!manner.from_outside && !fell_after_the_end) {
-        return absl::StrCat(Who(worker), " failed by itself");
+        return NotEndedOnPurpose{NotOnPurpose::kFailedByItself, i};
       }
       if (!manner.from_outside || !manner.signal.has_value()) continue;
       if (signal.value_or(*manner.signal) != *manner.signal) {
-        return "its processes were not all ended alike";
+        return NotEndedOnPurpose{NotOnPurpose::kNotAlike};
       }
       signal = manner.signal;
     }
   }
   // In a job of one process, that process alone ends the job, with status 0.
   const bool all_of_it = c.topology.workers().size() == 1 && ended_well == 1;
-  if (gone < kLeastProcesses && !all_of_it) return "too few processes are known to have ended";
-  if (c.timeline.hang_declared) return "its runtime had declared a hang";
+  if (gone < kLeastProcesses && !all_of_it) return NotEndedOnPurpose{NotOnPurpose::kTooFew};
+  if (c.timeline.hang_declared) return NotEndedOnPurpose{NotOnPurpose::kHangDeclared};
   const bool failed =
       std::any_of(c.timeline.errors.begin(), c.timeline.errors.end(),
                   [](const ErrorEvent& event) { return event.kind != ErrorKind::kExit; });
-  if (failed) return "something had failed before";
-  if (c.timeline.still_ms.value_or(0) >= c.threshold_ms) return "it had stood still before";
+  if (failed) return NotEndedOnPurpose{NotOnPurpose::kFailureBefore};
+  const bool stood = c.timeline.still_ms.value_or(0) >= c.threshold_ms;
+  if (stood) return NotEndedOnPurpose{NotOnPurpose::kStandstillBefore};
   return std::nullopt;
 }
 
@@ -251,8 +251,8 @@ void FindEnded(const Case& c, Findings& out) {
   const bool exits = std::any_of(c.timeline.errors.begin(), c.timeline.errors.end(),
                                  [](const ErrorEvent& e) { return e.kind == ErrorKind::kExit; });
   if (!exits) return;
-  if (const std::optional<std::string> objection = Objection(c)) {
-    out.Note(kRule, absl::StrCat("the job was not ended on purpose: ", *objection));
+  if (const std::optional<NotEndedOnPurpose> objection = Objection(c)) {
+    out.Note(kRule, c, *objection);
     return;
   }
   Finding finding;
@@ -264,14 +264,11 @@ void FindEnded(const Case& c, Findings& out) {
   const bool ending = std::any_of(
       c.topology.workers().begin(), c.topology.workers().end(),
       [](const auto& worker) { return worker.snapshot != nullptr && IsEnding(*worker.snapshot); });
-  finding.why = ending ? "the program of all workers is over: all training processes have ended, "
-                         "or end as an interpreter does that has nothing left to run"
-                : fell
-                    ? "all training processes have ended, some with status 0 before any fell over"
-                    : "all training processes were ended from outside at about the same time";
-  EvidenceItem& evidence = finding.evidence.emplace_back();
-  evidence.statement = finding.why;
-  evidence.strength = Strength::kDirect;
+  const JobEnded end{ending ? JobEnd::kProgramOver
+                     : fell ? JobEnd::kFellLater
+                            : JobEnd::kFromOutside};
+  finding.why = FactText(c, end);
+  finding.evidence.push_back(Evidence(c, Strength::kDirect, end));
   out.Add(kRule, std::move(finding));
 }
 

@@ -16,9 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "classifier/dumped_sides.h"
-#include "classifier/phrases.h"
+#include "classifier/facts.h"
 #include "classifier/rules/rules.h"
 #include "classifier/sides.h"
 #include "classifier/thresholds.h"
@@ -64,36 +63,20 @@ ProgramSide Side(const Case& c, const DumpedSides& sides, const std::vector<int>
   return side;
 }
 
-std::string Sentence(const Case& c, const DumpedSides& sides) {
-  return absl::StrCat(
-      "by XLA's dumps ", WhoAll(c.topology, sides.odd), sides.odd.size() == 1 ? " has" : " have",
-      " compiled ", Quote(sides.module),
-      sides.more ? " to one more program (fingerprint " : " to another program (fingerprint ",
-      Quote(sides.odd_fingerprint), ") than ",
-      Count(static_cast<int64_t>(sides.rest.size()), "other worker"), " (fingerprint ",
-      Quote(sides.rest_fingerprint), ")");
-}
-
 void NameOddOnes(const Case& c, const std::vector<DumpedSides>& found, Finding& finding) {
   std::set<int> culprits;
   for (const DumpedSides& sides : found) {
-    std::string text = Sentence(c, sides);
-    if (finding.why.empty()) finding.why = text;
+    if (finding.why.empty()) finding.why = FactText(c, CompiledOtherwise{&sides});
     if (finding.evidence.size() < kMaxEvidence) {
-      finding.evidence.push_back(Evidence(c, Strength::kStrong, sides.odd, std::move(text)));
+      finding.evidence.push_back(Evidence(c, Strength::kStrong, CompiledOtherwise{&sides}));
     }
     culprits.insert(sides.odd.begin(), sides.equal ? sides.odd.begin() + 1 : sides.odd.end());
     if (sides.equal) culprits.insert(sides.rest.front());
   }
-  const DumpedSides& first = found.front();
-  const char* than = first.more    ? " to one more program than its peers"
-                     : first.equal ? " to another program than half of its peers"
-                                   : " to another program than most of its peers";
   for (int worker : culprits) {
     if (finding.culprits.size() == kDivergedCulprits) break;
-    finding.culprits.push_back(CulpritWorker(
-        c, worker,
-        absl::StrCat(Who(c.worker(worker)), " has compiled ", Quote(first.module), than)));
+    const HasCompiled fact{worker, &found.front()};
+    finding.culprits.push_back(CulpritWorker(c, worker, FactText(c, fact)));
   }
 }
 
@@ -104,8 +87,7 @@ void ByDumps(const Case& c, Findings& out) {
   if (trigger != "no-progress" && !said) return;
   const DumpedDivergence divergence = FindDumpedSides(c.topology);
   for (const std::string_view module : divergence.scattered) {
-    out.Note(kRule, absl::StrCat("by XLA's dumps ", Quote(module),
-                                 " has several compilations, and none is that of most workers"));
+    out.Note(kRule, c, CompilationsScattered{module});
   }
   if (divergence.sides.empty()) return;
   const DumpedSides& first = divergence.sides.front();

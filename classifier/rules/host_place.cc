@@ -16,9 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "classifier/facts.h"
-#include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/thresholds.h"
 
@@ -271,7 +269,7 @@ void Rule::Apply() {
                                     [&](const Placed& one) { return Runs(c_, one.worker); });
   if (2 * placed_.size() <= c_.topology.workers().size()) {
     if (!some_run) {
-      out_.Note(kRule, "no host is singled out: of most it is not known where they stand");
+      out_.Note(kRule, c_, HostsRejected{NoHostStandsOut::kMostUnknown});
     }
     return;
   }
@@ -286,17 +284,16 @@ void Rule::Apply() {
   if (some_run && (busy.empty() || !AreAlike(busy) || !ByStack(busy))) return;
   // A missing worker is the first candidate for whom the others wait.
   if (busy.empty() && MissingWorker()) {
-    out_.Note(kRule, "no host is singled out: all that are known wait, and somebody is missing");
+    out_.Note(kRule, c_, HostsRejected{NoHostStandsOut::kSomeMissing});
     return;
   }
   std::optional<Odd> odd = busy.empty() ? AmongWaiters(placed_) : AmongBusy(busy, waiting);
   if (odd.has_value() && some_run) odd->wait = HostWait::kDevice;
   if (odd.has_value()) return Name(*odd);
   if (some_run) return;
-  out_.Note(kRule, absl::StrCat("no host is singled out: most that are known wait ",
-                                std::string(WaitedFor(busy.size() > waiting.size()
-                                                          ? HostWait::kNone
-                                                          : waiting.front()->place.wait))));
+  const HostWait wait =
+      busy.size() > waiting.size() ? HostWait::kNone : waiting.front()->place.wait;
+  out_.Note(kRule, c_, HostsRejected{NoHostStandsOut::kMostAreAlike, wait});
 }
 
 bool Rule::MissingWorker() const {

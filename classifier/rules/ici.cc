@@ -75,7 +75,7 @@ void FindIci(const Case& c, Findings& out) {
     BrokenLink link;
     link.from = c.worker(*workers.begin()).id;
     link.to = c.worker(*workers.rbegin()).id;
-    link.why = "both ends report the ICI fault";
+    link.why = FactText(c, BothEndsReportIci{*workers.begin(), *workers.rbegin()});
     finding.links.push_back(std::move(link));
   }
   finding.explains = c.graph.waiting;

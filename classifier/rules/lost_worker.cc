@@ -12,12 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "classifier/coordination.h"
 #include "classifier/facts.h"
 #include "classifier/host_place.h"
 #include "classifier/link_evidence.h"
-#include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/thresholds.h"
 #include "proto/common/text/search.h"
@@ -279,9 +277,7 @@ void Rule::Apply() {
   if (HaveEnded(reachable, is_dead)) return;
   if (HaveClosed(reachable, silent)) return;
   if (!reachable.empty()) {
-    out_.Note(kRule, absl::StrCat(WhoAll(c_.topology, reachable),
-                                  ": no snapshot, but probes are answered: the agent or the "
-                                  "pod is gone, not the host"));
+    out_.Note(kRule, c_, NotLost{&reachable, true});
   }
   if (!unreachable.empty()) {
     Report(unreachable, kConfidenceLostUnreachable, Silence::kProbesFail, Strength::kDirect);
@@ -303,8 +299,7 @@ void Rule::Apply() {
   }
   if (WasFollowed(silent)) return;
   if (!NameAwaited(silent, reachable) && !silent.empty()) {
-    out_.Note(kRule, absl::StrCat(WhoAll(c_.topology, silent),
-                                  ": no snapshot, and nothing else that speaks against it"));
+    out_.Note(kRule, c_, NotLost{&silent});
   }
 }
 

@@ -16,11 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "classifier/facts.h"
 #include "classifier/link_evidence.h"
 #include "classifier/network_cut.h"
-#include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/thresholds.h"
 
@@ -350,9 +348,8 @@ void Rule::JudgeRemoval(int worker, const std::optional<std::string>& nic,
   if (probing.size() < 2) return;
   const WorkerInfo& info = c_.worker(worker);
   finding.removable.push_back({std::string(info.host), info.node, nic, std::nullopt});
-  finding.removal_reason = absl::StrCat("its own side and the probes of ",
-                                        Count(static_cast<int64_t>(witnesses.size()), "peer"),
-                                        ", which reach others, agree");
+  const PeersAgree fact{worker, static_cast<int64_t>(witnesses.size())};
+  finding.removal_reason = FactText(c_, fact);
 }
 
 bool Rule::IsReached(int worker, const std::optional<std::string>& nic) const {
@@ -520,7 +517,7 @@ void Rule::ByPlaceAlone() {
   }
   if (waits_outside_.size() != 2 || !may_wait_outside_.empty()) {
     if (!waits_outside_.empty()) {
-      out_.Note(kRule, "cores wait for another slice, but no connection shows a fault");
+      out_.Note(kRule, c_, LinkRejected{NoBrokenLink::kNoFault});
     }
     return;
   }
@@ -529,12 +526,12 @@ void Rule::ByPlaceAlone() {
   if (c_.worker(a).slice == c_.worker(b).slice) return;
   // Both can wait for a third host that reports nothing.
   if (c_.worker(a).id.task != c_.worker(b).id.task || HasBlindPeer(a)) {
-    out_.Note(kRule, "two hosts wait for another slice, but a third one may be what they wait for");
+    out_.Note(kRule, c_, LinkRejected{NoBrokenLink::kThirdHost});
     return;
   }
   // Probes that pass speak against a broken link.
   if (links_.Reached(a, b)) {
-    out_.Note(kRule, "two hosts wait for each other's slice, but reach each other");
+    out_.Note(kRule, c_, LinkRejected{NoBrokenLink::kReachedOther});
     return;
   }
   Finding finding;

@@ -7,16 +7,14 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "classifier/facts.h"
 #include "classifier/host_place.h"
-#include "classifier/phrases.h"
+#include "classifier/pause.h"
 #include "classifier/rules/rules.h"
 #include "classifier/thresholds.h"
-#include "classifier/wording.h"
 #include "proto/common/text/search.h"
 
 namespace rapideye::classifier {
@@ -24,8 +22,8 @@ namespace {
 
 constexpr char kRule[] = "progress";
 
-// Tells the places of the training loops by their own reports: a sentence for each phase.
-std::vector<EvidenceItem> Whereabouts(const Case& c) {
+// Adds the places of the training loops by their own reports: a fact for each phase.
+void AddLoops(const Case& c, Finding& finding) {
   std::map<Phase, std::vector<int>> workers;
   for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
     const Snapshot* snapshot = c.worker(i).snapshot;
@@ -33,42 +31,32 @@ std::vector<EvidenceItem> Whereabouts(const Case& c) {
       workers[snapshot->progress->phase].push_back(i);
     }
   }
-  const auto place = [&](Phase phase, const std::vector<int>& group) {
-    const bool by_logs =
-        phase == Phase::kUnspecified && std::all_of(group.begin(), group.end(), [&](int worker) {
-          return c.worker(worker).snapshot->progress->step_ms.has_value();
-        });
-    return by_logs ? "making steps, as logs tell" : std::string(PhaseText(phase));
-  };
-  std::vector<EvidenceItem> items;
   for (const auto& [phase, group] : workers) {
-    std::optional<int64_t> first;
-    std::optional<int64_t> last;
+    LoopsAre fact;
+    fact.workers = &group;
+    fact.phase = phase;
+    fact.by_logs = phase == Phase::kUnspecified;
     for (int worker : group) {
-      const std::optional<int64_t> step = c.worker(worker).snapshot->progress->step;
-      if (!step.has_value()) continue;
-      first = std::min(first.value_or(*step), *step);
-      last = std::max(last.value_or(*step), *step);
+      const Progress& progress = *c.worker(worker).snapshot->progress;
+      fact.by_logs = fact.by_logs && progress.step_ms.has_value();
+      if (!progress.step.has_value()) continue;
+      fact.first_step = std::min(fact.first_step.value_or(*progress.step), *progress.step);
+      fact.last_step = std::max(fact.last_step.value_or(*progress.step), *progress.step);
     }
-    std::string text = absl::StrCat(Count(static_cast<int64_t>(group.size()), "worker"),
-                                    group.size() == 1 ? " is " : " are ", place(phase, group));
-    if (first.has_value()) absl::StrAppend(&text, first == last ? ", step " : ", steps ", *first);
-    if (first != last) absl::StrAppend(&text, " to ", *last);
-    absl::StrAppend(&text, ": ", WhoAll(c.topology, group));
-    items.push_back(Evidence(c, Strength::kStrong, group, std::move(text)));
+    finding.evidence.push_back(Evidence(c, Strength::kStrong, fact));
   }
-  return items;
 }
 
-void Report(const Case& c, Detail detail, double confidence, std::string why, Findings& out) {
+void Report(const Case& c, Detail detail, double confidence, const Fact& why, Findings& out) {
   Finding finding;
   finding.basis = Basis::kPause;
   finding.cause = Cause::kNoHang;
   finding.detail = detail;
   finding.confidence = confidence;
-  finding.evidence.push_back({why, Strength::kStrong, {}});
-  for (EvidenceItem& item : Whereabouts(c)) finding.evidence.push_back(std::move(item));
-  finding.why = std::move(why);
+  finding.why = FactText(c, why);
+  // It speaks for the job, whichever workers show it.
+  finding.evidence.push_back(Evidence(c, Strength::kStrong, {}, finding.why));
+  AddLoops(c, finding);
   out.Add(kRule, std::move(finding));
 }
 
@@ -154,17 +142,15 @@ void Advancing(const Case& c, Findings& out) {
   }
   if (telling == 0 || static_cast<double>(recent) <= kAdvancingShare * telling) return;
   if (SomebodyFailed(c)) {
-    out.Note(kRule, "launches completed a short while ago, but a worker has failed since");
+    out.Note(kRule, c, FailedSince{Advance::kLaunches});
     return;
   }
-  Report(c, Detail::kRunning, kConfidenceAdvancing,
-         absl::StrCat(recent, " of ", Count(telling, "core"),
-                      " completed a launch within the threshold of ", Span(c.threshold_ms)),
-         out);
+  Report(c, Detail::kRunning, kConfidenceAdvancing, CoresAdvance{recent, telling}, out);
 }
 
 // Decides where no core reports: by the pages of training loops that make steps.
 void LoopsAdvancing(const Case& c, Findings& out) {
+  const int64_t within_ms = std::min(c.threshold_ms, kLoopMovesWithinMs);
   int64_t telling = 0;
   int64_t recent = 0;
   std::optional<int64_t> at;  // the furthest step that a loop has entered of late
@@ -178,7 +164,7 @@ void LoopsAdvancing(const Case& c, Findings& out) {
     const bool makes_steps = progress.phase == Phase::kStep || progress.phase == Phase::kInput;
     if (!makes_steps || !progress.phase_ms.has_value()) continue;
     ++telling;
-    if (*progress.phase_ms >= std::min(c.threshold_ms, kLoopMovesWithinMs)) continue;
+    if (*progress.phase_ms >= within_ms) continue;
     ++recent;
     at = std::max(at.value_or(*progress.step), *progress.step);
   }
@@ -192,13 +178,10 @@ void LoopsAdvancing(const Case& c, Findings& out) {
   const auto workers = static_cast<int64_t>(c.topology.workers().size());
   if (telling == 0 || recent < telling || telling <= kAdvancingShare * workers) return;
   if (SomebodyFailed(c) || CollectiveLostAPeer(c)) {
-    out.Note(kRule, "training loops made steps a short while ago, but a worker has failed since");
+    out.Note(kRule, c, FailedSince{Advance::kLoops});
     return;
   }
-  Report(c, Detail::kRunning, kConfidencePause,
-         absl::StrCat("the training loops of ", telling, " of ", Count(workers, "worker"),
-                      " made a step within ", Span(std::min(c.threshold_ms, kLoopMovesWithinMs))),
-         out);
+  Report(c, Detail::kRunning, kConfidencePause, LoopsAdvance{telling, within_ms}, out);
 }
 
 // Decides where no page reports either: by logs with steps, be it that of one worker. A log
@@ -230,13 +213,10 @@ void LogsAdvancing(const Case& c, Findings& out) {
   if (!outrun || ceased.size() >= telling.size()) return;
   if (telling.empty()) return;
   if (SomebodyFailed(c) || CollectiveLostAPeer(c)) {
-    out.Note(kRule, "logs told steps a short while ago, but a worker has failed since");
+    out.Note(kRule, c, FailedSince{Advance::kLogs});
     return;
   }
-  Report(c, Detail::kRunning, kConfidencePause,
-         absl::StrCat("the log of ", WhoAll(c.topology, telling),
-                      " has told a further step no longer ago than such lines are apart"),
-         out);
+  Report(c, Detail::kRunning, kConfidencePause, LogsAdvance{&telling}, out);
 }
 
 // Decides where no steps are known: by the work that kernels count. An alarm has seen evidence that
@@ -256,15 +236,10 @@ void WorkAdvancing(const Case& c, Findings& out) {
   }
   if (static_cast<int64_t>(telling.size()) * 2 <= workers) return;
   if (SomebodyFailed(c)) {
-    out.Note(kRule, "processes worked a short while ago, but a worker has failed since");
+    out.Note(kRule, c, FailedSince{Advance::kProcesses});
     return;
   }
-  Report(c, Detail::kRunning, kConfidencePause,
-         absl::StrCat(WhoAll(c.topology, telling),
-                      telling.size() == 1 ? " sends, receives, reads or writes"
-                                          : " send, receive, read or write",
-                      " as in health"),
-         out);
+  Report(c, Detail::kRunning, kConfidencePause, ProcessesWork{&telling}, out);
 }
 
 // The time for which the worker has been in its phase: by its page, or else by the last launch
@@ -285,47 +260,36 @@ int64_t PausedMs(const Case& c, int worker) {
 
 // The activity for which a host rests, and the time for which that is still an excuse.
 struct Pause {
-  std::string text;
+  HostRests host;
   int64_t excused_ms;
 };
 
-std::optional<Pause> While(const Case& c, int worker, Phase phase, std::string text) {
+// `place`: absent if the page of the worker announces the phase.
+std::optional<Pause> While(const Case& c, int worker, Phase phase, std::optional<HostPlace> place) {
   const int64_t left = c.ExcusedMs(phase) - PausedMs(c, worker);
   if (left <= 0) return std::nullopt;
-  return Pause{std::move(text), left};
+  return Pause{{worker, phase, std::move(place)}, left};
 }
 
 std::optional<Pause> PauseSeen(const Case& c, int worker) {
   const Snapshot* snapshot = c.worker(worker).snapshot;
   if (snapshot == nullptr) return std::nullopt;
-  if (snapshot->progress.has_value()) {
-    const Phase phase = snapshot->progress->phase;
-    switch (phase) {
-      case Phase::kCompile:
-        return While(c, worker, phase, "compiles");
-      case Phase::kCheckpoint:
-        return While(c, worker, phase, "writes or reads a checkpoint");
-      case Phase::kEval:
-        return While(c, worker, phase, "evaluates");
-      case Phase::kUnspecified:
-      case Phase::kInput:
-      case Phase::kStep:
-        break;
-    }
+  if (snapshot->progress.has_value() && AnnouncesPause(snapshot->progress->phase)) {
+    return While(c, worker, snapshot->progress->phase, std::nullopt);
   }
   // An alarm for lack of progress has outlived every learnt pause: an activity that only a stack
   // shows is no excuse any more. Processor time alone is never one: an endless collection burns it,
   // too.
   if (c.capture.header.trigger == "no-progress") return std::nullopt;
   if (c.positions.units().empty() && c.JobStands()) return std::nullopt;
-  const std::optional<HostPlace> place = PlaceOfHost(*snapshot);
+  std::optional<HostPlace> place = PlaceOfHost(*snapshot);
   if (!place.has_value() || !place->by_stack) return std::nullopt;
   switch (place->activity) {
     case HostActivity::kCompilation:
-      return While(c, worker, Phase::kCompile, place->text);
+      return While(c, worker, Phase::kCompile, std::move(place));
     case HostActivity::kCheckpointSave:
     case HostActivity::kCheckpointRestore:
-      return While(c, worker, Phase::kCheckpoint, place->text);
+      return While(c, worker, Phase::kCheckpoint, std::move(place));
     default:
       return std::nullopt;
   }
@@ -356,25 +320,23 @@ std::vector<int> AwaitedHosts(const Case& c) {
 
 void Pausing(const Case& c, Findings& out) {
   if (c.capture.header.announced_pause_ms.has_value()) {
-    out.Note(kRule, absl::StrCat("a pause was announced and has been waited for for ",
-                                 Span(*c.capture.header.announced_pause_ms),
-                                 ": it is no excuse any more"));
+    out.Note(kRule, c, PauseRejected{NoExcuse::kWaitedFor});
     return;
   }
   if (c.capture.header.trigger == "no-progress" && c.positions.units().empty()) {
-    out.Note(kRule, "the alarm has outlived every pause that was learnt: none is an excuse");
+    out.Note(kRule, c, PauseRejected{NoExcuse::kOutlived});
     return;
   }
   const std::vector<int> awaited = AwaitedHosts(c);
-  std::string example;
+  std::optional<HostRests> example;
   int pausing = 0;
   int waiting_for_input = 0;
   int64_t excused_ms = 0;
   for (int worker : awaited) {
-    const std::optional<Pause> seen = PauseSeen(c, worker);
+    std::optional<Pause> seen = PauseSeen(c, worker);
     if (seen.has_value()) {
       ++pausing;
-      if (example.empty()) example = absl::StrCat(Who(c.worker(worker)), " ", seen->text);
+      if (!example.has_value()) example = std::move(seen->host);
       excused_ms = std::max(excused_ms, seen->excused_ms);
     } else if (!InputWaitSeen(c, worker).empty()) {
       ++waiting_for_input;
@@ -382,11 +344,10 @@ void Pausing(const Case& c, Findings& out) {
   }
   if (pausing == 0 || waiting_for_input > pausing || SomebodyFailed(c)) return;
   if (SomebodyEnded(c)) {
-    out.Note(kRule, "training processes have ended: no pause of others is an excuse for that");
+    out.Note(kRule, c, PauseRejected{NoExcuse::kOthersEnded});
     return;
   }
-  Report(c, Detail::kPaused, kConfidencePause,
-         absl::StrCat("nothing runs where work is missing, and ", example), out);
+  Report(c, Detail::kPaused, kConfidencePause, *example, out);
   out.items.back().excused_ms = excused_ms;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "classifier/finding.h"
+#include "classifier/rejections.h"
 
 namespace rapideye::classifier {
 
@@ -26,7 +27,13 @@ struct Findings {
   void RuleOut(std::string rule, std::string text) {
     reasons.push_back({std::move(rule), std::move(text), ReasonKind::kRuledOut});
   }
+  void RuleOut(std::string rule, const Case& c, const Rejection& rejection) {
+    RuleOut(std::move(rule), RejectionText(c, rejection));
+  }
   // Records why the rule has no finding although some evidence pointed there.
+  void Note(std::string rule, const Case& c, const Rejection& rejection) {
+    Note(std::move(rule), RejectionText(c, rejection));
+  }
   void Note(std::string rule, std::string text) {
     reasons.push_back({std::move(rule), std::move(text), ReasonKind::kAgainst});
   }

@@ -17,11 +17,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "classifier/coordination.h"
+#include "classifier/facts.h"
 #include "classifier/host_place.h"
 #include "classifier/obstacles.h"
-#include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/settings.h"
 #include "classifier/start_up_stage.h"
@@ -196,34 +195,21 @@ class Whereabouts {
   const Case& c_;
 };
 
-std::string WhyOthersWait(const Case& c, const Whereabouts& who) {
+StartUpWaits WaitOf(const Case& c, const Whereabouts& who) {
   if (!who.timed_out.empty()) {
     const Snapshot& snapshot = *c.worker(who.timed_out.front()).snapshot;
-    return absl::StrCat("the start-up of ", WhoAll(c.topology, who.timed_out),
-                        " ended by a time-out (", Quote(StartUpTimeOut(snapshot)->text), ")");
+    return {&who.timed_out, StartUpWait::kTimedOut, StartUpTimeOut(snapshot)->text};
   }
-  const std::string since =
-      c.capture.header.starting_ms.has_value()
-          ? absl::StrCat(", ", Span(*c.capture.header.starting_ms), " after the first came")
-          : "";
-  if (!who.in_start_up.empty()) {
-    return absl::StrCat(WhoAll(c.topology, who.in_start_up),
-                        who.in_start_up.size() == 1 ? " waits" : " wait",
-                        " for the job to be complete", since);
-  }
-  if (who.AllOpen()) {
-    return absl::StrCat(WhoAll(c.topology, who.opening), " open their chips", since);
-  }
-  return absl::StrCat("no launch and no step has completed", since);
+  if (!who.in_start_up.empty()) return {&who.in_start_up, StartUpWait::kForOthers, {}};
+  if (who.AllOpen()) return {&who.opening, StartUpWait::kOpensChips, {}};
+  return {&who.in_start_up, StartUpWait::kNothingCompletes, {}};
 }
 
-std::string WhatIsMissing(const Case& c, int worker) {
+Absent HowAbsent(const Case& c, int worker) {
   const WorkerInfo& info = c.worker(worker);
-  if (info.snapshot != nullptr) return "has an agent, and no training process";
-  if (c.logs != nullptr)
-    return "never spoke: there is no line of it, and the others' start-up failed";
-  return info.host.empty() ? "never came: no agent has said Hello for it"
-                           : "sent no snapshot, and the job has not begun";
+  if (info.snapshot != nullptr) return Absent::kNoProcess;
+  if (c.logs != nullptr) return Absent::kNeverSpoke;
+  return info.host.empty() ? Absent::kNeverCame : Absent::kNoSnapshot;
 }
 
 // Adds the stage of each worker in the start-up, as far as agents report it.
@@ -235,87 +221,78 @@ void AddStages(const Case& c, Finding& finding) {
     stages[StageOf(*snapshot->start_up)].push_back(i);
   }
   for (const auto& [stage, workers] : stages) {
-    finding.evidence.push_back(
-        Evidence(c, Strength::kStrong, workers,
-                 absl::StrCat(Count(static_cast<int64_t>(workers.size()), "worker"), " ",
-                              StageName(stage), ": ", WhoAll(c.topology, workers))));
+    finding.evidence.push_back(Evidence(c, Strength::kStrong, ReachedStage{&workers, stage}));
   }
+}
+
+// A finding about a job that cannot start.
+Finding Unstarted(Detail detail, double confidence) {
+  Finding finding;
+  finding.basis = Basis::kAbsence;
+  finding.cause = Cause::kUnrecoverableError;
+  finding.detail = detail;
+  finding.confidence = confidence;
+  return finding;
+}
+
+// Adds a fact as evidence, unless half of all evidence is of such facts: the rest is for the
+// workers that wait.
+void AddHalf(const Case& c, const Fact& fact, Finding& finding) {
+  if (finding.evidence.size() >= kMaxEvidence / 2) return;
+  finding.evidence.push_back(Evidence(c, Strength::kDirect, fact));
 }
 
 // Accuses the workers that an obstacle known to their hosts keeps from starting.
 Finding Kept(const Case& c, const std::vector<int>& workers) {
-  Finding finding;
-  finding.basis = Basis::kAbsence;
-  finding.cause = Cause::kUnrecoverableError;
-  finding.detail = Detail::kDeviceUnavailable;
-  finding.confidence = kConfidenceKept;
+  Finding finding = Unstarted(Detail::kDeviceUnavailable, kConfidenceKept);
   for (int worker : workers) {
-    std::string text = absl::StrCat(Who(c.worker(worker)), ": ",
-                                    DescribeObstacles(ObstaclesOf(c.topology, worker)));
-    if (finding.evidence.size() < kMaxEvidence / 2) {
-      finding.evidence.push_back(Evidence(c, Strength::kDirect, {worker}, text));
-    }
-    finding.culprits.push_back(CulpritWorker(c, worker, std::move(text)));
+    AddHalf(c, Obstructed{worker}, finding);
+    finding.culprits.push_back(CulpritWorker(c, worker, FactText(c, Obstructed{worker})));
   }
   return finding;
 }
 
-// The workers that were started with other settings or versions than most.
-Finding StartedOtherwise(const Case& c, const std::vector<SettingDifference>& differences) {
-  Finding finding;
-  finding.basis = Basis::kAbsence;
-  finding.cause = Cause::kUnrecoverableError;
-  finding.detail = Detail::kConfiguration;
-  finding.confidence = kConfidenceKept;
-  std::map<int, std::string> culprits;
+// Accuses the workers that were started with other settings or versions than most.
+Finding OfSettings(const Case& c, const std::vector<SettingDifference>& differences) {
+  Finding finding = Unstarted(Detail::kConfiguration, kConfidenceKept);
+  std::map<int, StartedOtherwise> culprits;
   for (const SettingDifference& difference : differences) {
-    std::string text = Describe(c.topology, difference);
-    for (int worker : difference.odd) culprits.emplace(worker, text);
-    if (finding.evidence.size() < kMaxEvidence / 2) {
-      finding.evidence.push_back(Evidence(c, Strength::kDirect, difference.odd, std::move(text)));
-    }
+    AddHalf(c, StartedOtherwise{&difference}, finding);
+    for (int worker : difference.odd) culprits.emplace(worker, StartedOtherwise{&difference});
   }
-  for (auto& [worker, why] : culprits) {
-    finding.culprits.push_back(CulpritWorker(c, worker, std::move(why)));
+  for (const auto& [worker, fact] : culprits) {
+    finding.culprits.push_back(CulpritWorker(c, worker, FactText(c, fact)));
   }
   return finding;
 }
 
 // Lists the places of the workers, and the workers that have not come.
 Finding Whereabout(const Case& c, const Whereabouts& who, const std::vector<int>& kept,
-                   std::string why) {
+                   const Fact& why) {
   Finding finding;
   finding.basis = Basis::kPause;
   finding.cause = Cause::kNoHang;
   finding.detail = Detail::kStarting;
   finding.confidence = kConfidencePause;
-  finding.evidence.push_back({why, Strength::kStrong, {}});
-  const auto say = [&](const std::vector<int>& workers, std::string_view one,
-                       std::string_view many) {
-    if (workers.empty()) return;
-    const auto count = static_cast<int64_t>(workers.size());
-    finding.evidence.push_back(
-        Evidence(c, Strength::kStrong, workers,
-                 absl::StrCat(Count(count, "worker"), " ", std::string(count == 1 ? one : many),
-                              ": ", WhoAll(c.topology, workers))));
+  const auto add = [&](const Fact& fact) {
+    finding.evidence.push_back(Evidence(c, Strength::kStrong, fact));
   };
-  say(who.never_came, "has not come", "have not come");
-  say(who.without_process, "has an agent, and no training process",
-      "have an agent, and no training process");
-  say(who.in_start_up, "waits for the job to be complete", "wait for the job to be complete");
-  say(who.opening, "opens its chips", "open their chips");
-  say(who.elsewhere, "is past that", "are past that");
+  const auto add_all = [&](const std::vector<int>& workers, StartUpPlace place) {
+    if (!workers.empty()) add(StandInStartUp{&workers, place});
+  };
+  add(why);
+  add_all(who.never_came, StartUpPlace::kNotCome);
+  add_all(who.without_process, StartUpPlace::kNoProcess);
+  add_all(who.in_start_up, StartUpPlace::kWaits);
+  add_all(who.opening, StartUpPlace::kOpensChips);
+  add_all(who.elsewhere, StartUpPlace::kPast);
   AddStages(c, finding);
   for (int worker : kept) {
-    finding.evidence.push_back(
-        Evidence(c, Strength::kStrong, {worker},
-                 absl::StrCat(Who(c.worker(worker)), ": ",
-                              DescribeObstacles(ObstaclesOf(c.topology, worker)))));
+    add(Obstructed{worker});
     if (finding.evidence.size() >= kMaxEvidence) break;
   }
-  say(who.unplaced, "has its training process, whose stack is not known",
-      "have their training process, whose stack is not known");
-  finding.why = std::move(why);
+  add_all(who.unplaced, StartUpPlace::kNotKnown);
+  finding.why = FactText(c, why);
   return finding;
 }
 
@@ -344,10 +321,7 @@ class Rule {
 
  private:
   void Conclude(Finding finding) {
-    const std::vector<int>& witnesses = !who_.timed_out.empty() ? who_.timed_out
-                                        : who_.AllOpen()        ? who_.opening
-                                                                : who_.in_start_up;
-    finding.evidence.push_back(Evidence(c_, Strength::kStrong, witnesses, WhyOthersWait(c_, who_)));
+    finding.evidence.push_back(Evidence(c_, Strength::kStrong, WaitOf(c_, who_)));
     AddStages(c_, finding);
     finding.explains = c_.graph.waiting;
     if (finding.why.empty()) finding.why = finding.culprits.front().why;
@@ -366,7 +340,7 @@ class Rule {
         !who_.never_came.empty() || !who_.without_process.empty() || !who_.left.empty();
     if (absent || who_.SomethingElseFailed()) return;
     const std::vector<SettingDifference> differences = DifferentSettings(c_.topology);
-    if (!differences.empty()) Conclude(StartedOtherwise(c_, differences));
+    if (!differences.empty()) Conclude(OfSettings(c_, differences));
   }
 
   void NotCome() {
@@ -374,28 +348,22 @@ class Rule {
     absent.insert(absent.end(), who_.without_process.begin(), who_.without_process.end());
     if (absent.empty()) absent = who_.left;
     if (absent.empty()) {
-      out_.Note(kRule, absl::StrCat(WhyOthersWait(c_, who_), ", but everybody has come"));
+      out_.Note(kRule, c_, AllHaveCome{WaitOf(c_, who_)});
       return;
     }
     if (who_.SomethingElseFailed()) {
-      out_.RuleOut(kRule, absl::StrCat(WhoAll(c_.topology, absent),
-                                       " has not come, but something else failed outright"));
+      out_.RuleOut(kRule, c_, FailedInsteadOfWaiting{&absent});
       return;
     }
     std::sort(absent.begin(), absent.end());
-    Finding finding;
-    finding.basis = Basis::kAbsence;
-    finding.cause = Cause::kUnrecoverableError;
-    finding.detail = Detail::kNotStarted;
-    finding.confidence = kConfidenceNotStarted;
+    Finding finding = Unstarted(Detail::kNotStarted, kConfidenceNotStarted);
     // Agents of all of these came once. It is not known which of several workers lost the agent
     // alone, and which the training process: then all are listed, and nobody is accused.
     const bool any_of_them = absent == who_.left && absent.size() > 1;
     for (int worker : absent) {
-      std::string text = absl::StrCat(Who(c_.worker(worker)), " ", WhatIsMissing(c_, worker));
-      if (finding.evidence.size() < kMaxEvidence / 2) {
-        finding.evidence.push_back(Evidence(c_, Strength::kDirect, {worker}, text));
-      }
+      const WorkerAbsent fact{worker, HowAbsent(c_, worker)};
+      AddHalf(c_, fact, finding);
+      std::string text = FactText(c_, fact);
       if (finding.why.empty()) finding.why = text;
       if (!any_of_them) finding.culprits.push_back(CulpritWorker(c_, worker, std::move(text)));
     }
@@ -407,8 +375,7 @@ class Rule {
   void NothingSaysThatItStands() {
     if (!who_.in_start_up.empty() || who_.AnybodyEnded() || !c_.timeline.roots.empty()) return;
     if (who_.never_came.empty() && who_.without_process.empty()) return;
-    out_.Add(kRule, Whereabout(c_, who_, kept_,
-                               "nothing shows that anybody waits for the job to be complete"));
+    out_.Add(kRule, Whereabout(c_, who_, kept_, NoneSeenToWait()));
   }
 
   void Starting() {
@@ -421,14 +388,7 @@ class Rule {
       // Other rules judge a loop whose page says that it waits for input.
       if (snapshot.progress.has_value() && snapshot.progress->phase == Phase::kInput) return;
     }
-    std::string why = "no launch and no step has completed yet";
-    if (header.starting_ms.has_value()) {
-      absl::StrAppend(&why, ", ", Span(*header.starting_ms), " after the first agent came");
-      if (header.startup_grace_ms.has_value()) {
-        absl::StrAppend(&why, "; it may take ", Span(*header.startup_grace_ms));
-      }
-    }
-    out_.Add(kRule, Whereabout(c_, who_, kept_, std::move(why)));
+    out_.Add(kRule, Whereabout(c_, who_, kept_, NothingBegun()));
   }
 
   const Case& c_;
