@@ -318,6 +318,21 @@ std::vector<int> AwaitedHosts(const Case& c) {
   return workers;
 }
 
+// True if an alarm came because a launch has stood for the threshold. To stand in a launch is
+// never a pause; the coordinator extends the threshold by the pauses that pages announce, and
+// states their limit. Where a capture states none, nothing says that one was waited for.
+bool LaunchOutlastsThreshold(const Case& c) {
+  const CaptureHeader& header = c.capture.header;
+  if (header.trigger != "no-progress" || header.longest_pause_ms.has_value()) return false;
+  const std::vector<Unit>& units = c.positions.units();
+  return std::any_of(units.begin(), units.end(), [&c](const Unit& unit) {
+    if (unit.state != UnitState::kRunning || c.worker(unit.worker).standby) return false;
+    const std::optional<int64_t> stood =
+        unit.frozen_ms.has_value() ? unit.frozen_ms : unit.stuck_ms;
+    return stood.has_value() && *stood >= c.threshold_ms;
+  });
+}
+
 void Pausing(const Case& c, Findings& out) {
   if (c.capture.header.announced_pause_ms.has_value()) {
     out.Note(kRule, c, PauseRejected{NoExcuse::kWaitedFor});
@@ -325,6 +340,11 @@ void Pausing(const Case& c, Findings& out) {
   }
   if (c.capture.header.trigger == "no-progress" && c.positions.units().empty()) {
     out.Note(kRule, c, PauseRejected{NoExcuse::kOutlived});
+    return;
+  }
+  if (LaunchOutlastsThreshold(c)) {
+    out.Note(kRule, absl::StrCat("cores stand in a launch for longer than ", Span(c.threshold_ms),
+                                 ": no pause of others is an excuse for that"));
     return;
   }
   const std::vector<int> awaited = AwaitedHosts(c);

@@ -213,12 +213,26 @@ TEST(Progress, AnOldErrorThatTheJobSurvivedIsNone) {
 TEST(Progress, CheckpointAndCompilationLookLikeAStallFromTheChips) {
   for (const Phase phase : {Phase::kCheckpoint, Phase::kCompile, Phase::kEval}) {
     Scenario s;
+    s.capture.header.longest_pause_ms = 900'000;
     s.MakeIdle(0, 1);
     Progress progress;
     progress.phase = phase;
     s.At(0, 1).progress = progress;
     EXPECT_EQ(Diagnose(s), "NO_HANG/PAUSED");
   }
+}
+
+// Only a coordinator that states the limit of pauses has waited for them.
+TEST(Progress, APauseExcusesNobodyWhoStandsInALaunchForTheThreshold) {
+  Scenario s;
+  s.MakeIdle(0, 1);
+  s.At(0, 1).progress.emplace().phase = Phase::kCheckpoint;
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
+  s.capture.header.trigger = "operator";
+  EXPECT_EQ(Diagnose(s), "NO_HANG/PAUSED");
+  s.capture.header.trigger = "no-progress";
+  s.capture.header.hang_threshold_ms = kStillMs + 1;
+  EXPECT_EQ(Diagnose(s), "NO_HANG/PAUSED");
 }
 
 // A loop that hangs in its checkpoint announces it for ever.
@@ -229,6 +243,7 @@ TEST(Progress, APauseThatWasWaitedForInVainIsNoExcuse) {
   progress.phase = Phase::kCheckpoint;
   progress.phase_ms = 300'000;
   s.At(0, 1).progress = progress;
+  s.capture.header.longest_pause_ms = 900'000;
   EXPECT_EQ(Diagnose(s), "NO_HANG/PAUSED");
   s.capture.header.announced_pause_ms = 300'000;
   const Verdict verdict = Classify(s.capture);
