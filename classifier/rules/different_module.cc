@@ -16,8 +16,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "classifier/facts.h"
 #include "classifier/passed_launches.h"
+#include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/sides.h"
 #include "classifier/thresholds.h"
@@ -27,9 +29,40 @@ namespace {
 
 constexpr char kRule[] = "different_module";
 
+// True if each worker has data under way that does not arrive, and stands where it can wait for
+// another slice: the broken connection holds it in the program that the others have left.
+bool HeldByConnections(const Case& c, const std::vector<int>& workers) {
+  const auto keeps_data = [&c](int worker) {
+    return std::any_of(c.links.pairs.begin(), c.links.pairs.end(), [worker](const auto& entry) {
+      const auto& [pair, evidence] = entry;
+      return (pair.first == worker || pair.second == worker) && !evidence.unacked.empty();
+    });
+  };
+  const auto may_wait = [&c](int worker) {
+    const auto [first, last] = c.positions.UnitsOf(worker);
+    for (int i = first; i < last; ++i) {
+      const int place = c.positions.unit(i).place;
+      if (place < 0) continue;
+      const HloClass hlo_class = c.positions.place(place).hlo_class;
+      if (hlo_class == HloClass::kCrossWait || hlo_class == HloClass::kMaybeWait ||
+          hlo_class == HloClass::kUnknown) {
+        return true;
+      }
+    }
+    return false;
+  };
+  return std::all_of(workers.begin(), workers.end(),
+                     [&](int worker) { return keeps_data(worker) && may_wait(worker); });
+}
+
 void ByModule(const Case& c, Findings& out) {
   for (const Sides& sides : DivergedSides(c)) {
     if (sides.same_module) continue;
+    if (HeldByConnections(c, sides.odd)) {
+      out.Note(kRule, absl::StrCat("connections that deliver nothing hold ",
+                                   WhoAll(c.topology, sides.odd)));
+      continue;
+    }
     Finding finding;
     finding.basis = Basis::kDivergence;
     finding.cause = Cause::kDifferentModule;
@@ -107,6 +140,10 @@ class SplitSlice {
   using Sides = std::map<int, std::vector<int>>;  // program -> workers
 
   std::vector<int> OfTheOnlySplitSlice() const;
+
+  // True if a worker of the slice sent no snapshot, or its runtime does not answer.
+  bool LacksAnAnswer(int slice) const;
+
   bool Connected(const std::vector<int>& workers) const;
 
   // True if each of its cores is in a launch, at a place that can be a wait for another core.
@@ -156,17 +193,34 @@ std::vector<int> SplitSlice::OfTheOnlySplitSlice() const {
   for (const auto& [program, workers] : *split) {
     if (!std::all_of(workers.begin(), workers.end(), [&](int i) { return Waits(i); })) return {};
   }
+  // All of them may wait for a mate of which nothing is known.
+  if (LacksAnAnswer(c_.worker(split->begin()->second.front()).slice)) return {};
   const std::vector<int> odd = Odd(split->begin()->second, split->rbegin()->second);
   const std::vector<int>& rest =
       odd == split->begin()->second ? split->rbegin()->second : split->begin()->second;
   if (odd.empty() || IsAhead(c_, odd.front(), rest.front()) || WaitsInSlice(c_, odd.front()))
     return odd;
   // A host that is behind, at a place of which nothing is known, may wait for another slice, unless
-  // it is a single host with sockets or probes, which would show a broken connection.
-  if (c_.topology.slices().size() == 1 || (odd.size() == 1 && rest.size() > 1 && Connected(odd))) {
-    return odd;
+  // it is a single host with sockets or probes, which would show a broken connection, and all
+  // workers answer.
+  const int count = static_cast<int>(c_.topology.slices().size());
+  for (int slice = 0; slice < count; ++slice) {
+    if (LacksAnAnswer(slice)) return {};
   }
+  if (count == 1 || (odd.size() == 1 && rest.size() > 1 && Connected(odd))) return odd;
   return {};
+}
+
+bool SplitSlice::LacksAnAnswer(int slice) const {
+  const SliceInfo& info = c_.topology.slices()[static_cast<size_t>(slice)];
+  for (int i = info.first; i < info.last; ++i) {
+    const WorkerInfo& worker = c_.worker(i);
+    if (worker.standby) continue;
+    if (worker.snapshot == nullptr || worker.snapshot->runtime.state != RuntimeState::kServing) {
+      return true;
+    }
+  }
+  return false;
 }
 
 bool SplitSlice::Connected(const std::vector<int>& workers) const {

@@ -344,6 +344,37 @@ TEST(DifferentModule, OneHostThatLeftALaunchOutIsNamed) {
   EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/LAUNCH_ORDER 0.2");
 }
 
+// All of them may wait for a mate of which nothing is known.
+TEST(DifferentModule, NobodyIsNamedBesideAMateThatIsMissing) {
+  Scenario s({.slices = 1});
+  s.ForgetHlo();
+  s.PutSlice(0, 1, kApply, kCollectiveOfApply);
+  for (int task : {0, 1, 3}) {
+    for (int chip = 0; chip < 4; ++chip) s.Tensor(0, task, chip).queued.clear();
+  }
+  s.PutHost(0, 2, 0, kStep + 1, kCollective);
+  s.ForgetHlo();
+  EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/LAUNCH_ORDER 0.2");
+  s.Remove(0, 1);
+  EXPECT_EQ(Diagnose(s).find("DIFFERENT_MODULE"), std::string::npos) << Diagnose(s);
+}
+
+// Data that does not arrive holds them in the program that the others have left.
+TEST(DifferentModule, ABrokenConnectionExplainsTheHostsAtItsEnds) {
+  Scenario s;
+  for (const int slice : {0, 1}) s.RunOther(slice, 2, "jit_eval", "cc03");
+  s.ForgetHlo();
+  EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/MODULE_DIVERGENCE 0.2 1.2");
+  for (const int slice : {0, 1}) {
+    Socket& socket = s.At(slice, 2).sockets.emplace_back();
+    socket.peer = {1 - slice, 2};
+    socket.unacked_bytes = 900'000;
+    socket.since_ack_ms = kStillMs;
+    socket.retransmits = 9;
+  }
+  EXPECT_EQ(Diagnose(s), "NETWORKING_ISSUE/DCN_LINK 0.2 1.2");
+}
+
 // The others have been in that very launch, and have gone on.
 TEST(DifferentModule, WhoStandsInALaunchThatTheOthersHaveLeftIsBehind) {
   Scenario s({.slices = 1});
