@@ -86,6 +86,29 @@ bool SameModule(const Case& c, int program, const std::vector<int>& others) {
   return false;
 }
 
+// True if workers of both sides are in launches of one id, and one side's program has no name.
+bool InOneLaunch(const Case& c, const Sides& sides) {
+  bool nameless = false;
+  const auto ids = [&](const std::vector<int>& workers) {
+    std::set<int32_t> found;
+    for (int worker : workers) {
+      const int program = Running(c, worker);
+      if (program < 0) continue;
+      nameless = nameless || c.topology.programs()[static_cast<size_t>(program)].module.empty();
+      const auto [first, last] = c.positions.UnitsOf(worker);
+      for (int i = first; i < last; ++i) {
+        const Core& core = *c.positions.unit(i).core;
+        if (c.positions.unit(i).place >= 0 && core.launch_id) found.insert(*core.launch_id);
+      }
+    }
+    return found;
+  };
+  const std::set<int32_t> odd = ids(sides.odd);
+  const std::set<int32_t> rest = ids(sides.rest);
+  return nameless &&
+         std::any_of(odd.begin(), odd.end(), [&](int32_t id) { return rest.contains(id); });
+}
+
 void Judge(const Case& c, Sides& sides) {
   sides.rest_program = CommonProgram(c, sides.rest);
   const auto module = [&](int program) {
@@ -93,7 +116,7 @@ void Judge(const Case& c, Sides& sides) {
                        : c.topology.programs()[static_cast<size_t>(program)].module;
   };
   const bool known = !module(sides.odd_program).empty() && !module(sides.rest_program).empty();
-  sides.same_module = SameModule(c, sides.odd_program, sides.rest);
+  sides.same_module = SameModule(c, sides.odd_program, sides.rest) || InOneLaunch(c, sides);
   sides.named = known || sides.same_module;
   if (sides.named) return;
   // Without names, equal instructions show that two compilations of one module wait.

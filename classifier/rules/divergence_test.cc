@@ -147,6 +147,56 @@ TEST(Fingerprint, BeforeALaunchThatBothSidesShare) {
   EXPECT_EQ(Diagnose(s), "FINGERPRINT_MISMATCH 0.1 0.2");
 }
 
+// Groups of a mesh go on by themselves, so that cores of one program stand at several places.
+TEST(Fingerprint, TwoProgramsOfAModuleInLaunchesOfOneIdAreOneLaunch) {
+  for (const int32_t launch : {kStep, kStep + 1}) {
+    Scenario s({.slices = 1, .tasks = 2});
+    s.ForgetCohorts();
+    s.RunOther(0, 1, "jit_step", "ee05");
+    for (int task : {0, 1}) {
+      for (int chip : {2, 3}) s.Put(s.Tensor(0, task, chip), 0, kStep, kCollectiveOfApply);
+    }
+    for (int chip = 0; chip < 4; ++chip) {
+      Core& core = s.Tensor(0, 1, chip);
+      core.program = static_cast<int32_t>(s.At(0, 1).programs.size()) - 1;
+      core.launch_id = launch;
+      core.queued = {{*core.program, launch + 1, {}}};
+    }
+    if (launch == kStep) {
+      EXPECT_EQ(Diagnose(s), "FINGERPRINT_MISMATCH 0.0 0.1");
+    } else {
+      EXPECT_NE(Classify(s.capture).cause, Cause::kFingerprintMismatch);
+    }
+  }
+}
+
+// Slices of one host each; nothing says that they are no stages but that two of them agree.
+TEST(Fingerprint, OneSliceOfThreeThatWasCompiledOtherwise) {
+  for (const bool stages : {false, true}) {
+    Scenario s({.slices = 3, .tasks = 1});
+    s.ForgetCohorts();
+    for (const int slice : {0, 1, 2}) {
+      s.PutHost(slice, 0, 0, kStep, kTransfer);
+      if (slice != 2 && !(stages && slice == 1)) continue;
+      s.At(slice, 0).programs[0].fingerprint = slice == 2 ? "ee05" : "ee06";
+    }
+    const Verdict verdict = Classify(s.capture);
+    EXPECT_EQ(verdict.cause == Cause::kFingerprintMismatch, !stages) << Summary(verdict);
+  }
+}
+
+TEST(Fingerprint, WithoutNamesLaunchesOfOneIdTell) {
+  Scenario s;
+  s.RunOther(1, 2, "jit_step", "ee05");
+  for (int chip = 0; chip < 4; ++chip) {
+    Core& core = s.Tensor(1, 2, chip);
+    core.launch_id = kStep;
+    core.sequencers[0].hlo = std::nullopt;
+  }
+  s.ForgetModules();
+  EXPECT_EQ(Diagnose(s), "FINGERPRINT_MISMATCH 1.2");
+}
+
 TEST(Fingerprint, WithoutNamesTheInstructionsTell) {
   Scenario s({.slices = 1});
   s.RunOther(0, 2, "jit_step", "ee05");
