@@ -65,8 +65,16 @@ std::string Say(const Case& c, const PauseRejected& rejection) {
       return "the alarm has outlived every pause that was learnt: none is an excuse";
     case NoExcuse::kOthersEnded:
       return "training processes have ended: no pause of others is an excuse for that";
+    case NoExcuse::kLaunchStands:
+      return absl::StrCat("cores stand in a launch for longer than ", Span(c.threshold_ms),
+                          ": no pause of others is an excuse for that");
   }
   return "";
+}
+
+std::string Say(const Case& c, const HeldByConnections& rejection) {
+  return absl::StrCat("connections that deliver nothing hold ",
+                      WhoAll(c.topology, *rejection.workers));
 }
 
 std::string Say(const Case& c, const NotEndedOnPurpose& rejection) {

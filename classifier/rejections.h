@@ -37,7 +37,8 @@ struct FailedSince {
 enum class NoExcuse {
   kWaitedFor,  // it was announced and has been waited for, for as long as the capture's header says
   kOutlived,   // the alarm has outlived every learnt pause
-  kOthersEnded,  // training processes of other workers have ended
+  kOthersEnded,   // training processes of other workers have ended
+  kLaunchStands,  // cores stand in a launch for longer than the threshold
 };
 struct PauseRejected {
   NoExcuse why = NoExcuse::kOutlived;
@@ -56,6 +57,11 @@ enum class NotOnPurpose {
 struct NotEndedOnPurpose {
   NotOnPurpose why = NotOnPurpose::kTooFew;
   int worker = 0;  // for kWorkerLives and kFailedByItself
+};
+
+// Workers that run what the others do not, held there by connections that deliver nothing.
+struct HeldByConnections {
+  const std::vector<int>* workers = nullptr;
 };
 
 // XLA's dumps hold several compilations of a module, none of them that of most workers.
@@ -102,9 +108,9 @@ struct LinkRejected {
 };
 
 // Pointers and views in a rejection outlive it.
-using Rejection =
-    std::variant<AllHaveCome, FailedInsteadOfWaiting, FailedSince, PauseRejected, NotEndedOnPurpose,
-                 CompilationsScattered, BarrierRejected, HostsRejected, NotLost, LinkRejected>;
+using Rejection = std::variant<AllHaveCome, FailedInsteadOfWaiting, FailedSince, PauseRejected,
+                               NotEndedOnPurpose, HeldByConnections, CompilationsScattered,
+                               BarrierRejected, HostsRejected, NotLost, LinkRejected>;
 
 // One sentence, the same for the same case and rejection, bounded and not escaped.
 std::string RejectionText(const Case& c, const Rejection& rejection);

@@ -16,10 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "classifier/facts.h"
 #include "classifier/passed_launches.h"
-#include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/sides.h"
 #include "classifier/thresholds.h"
@@ -31,7 +29,7 @@ constexpr char kRule[] = "different_module";
 
 // True if each worker has data under way that does not arrive, and stands where it can wait for
 // another slice: the broken connection holds it in the program that the others have left.
-bool HeldByConnections(const Case& c, const std::vector<int>& workers) {
+bool ConnectionsHold(const Case& c, const std::vector<int>& workers) {
   const auto keeps_data = [&c](int worker) {
     return std::any_of(c.links.pairs.begin(), c.links.pairs.end(), [worker](const auto& entry) {
       const auto& [pair, evidence] = entry;
@@ -58,9 +56,8 @@ bool HeldByConnections(const Case& c, const std::vector<int>& workers) {
 void ByModule(const Case& c, Findings& out) {
   for (const Sides& sides : DivergedSides(c)) {
     if (sides.same_module) continue;
-    if (HeldByConnections(c, sides.odd)) {
-      out.Note(kRule, absl::StrCat("connections that deliver nothing hold ",
-                                   WhoAll(c.topology, sides.odd)));
+    if (ConnectionsHold(c, sides.odd)) {
+      out.Note(kRule, c, HeldByConnections{&sides.odd});
       continue;
     }
     Finding finding;

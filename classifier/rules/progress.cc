@@ -343,8 +343,7 @@ void Pausing(const Case& c, Findings& out) {
     return;
   }
   if (LaunchOutlastsThreshold(c)) {
-    out.Note(kRule, absl::StrCat("cores stand in a launch for longer than ", Span(c.threshold_ms),
-                                 ": no pause of others is an excuse for that"));
+    out.Note(kRule, c, PauseRejected{NoExcuse::kLaunchStands});
     return;
   }
   const std::vector<int> awaited = AwaitedHosts(c);
