@@ -97,13 +97,6 @@ class History {
                              const std::string& repair, const std::string& who, absl::Time now);
 
  private:
-  absl::Status AddEvents(const std::string& machine, absl::Time since,
-                         const std::string& recorded_by, absl::Time now, Facts& facts);
-  absl::Status AddNames(const std::string& machine, const std::string& recorded_by, absl::Time now,
-                        Facts& facts);
-  absl::StatusOr<std::vector<PastRemoval>> RemovalsSince(RemovalMode mode, absl::Time since,
-                                                         absl::Time now);
-
   Database& database_;
 };
 

@@ -40,7 +40,6 @@ LONGER = {
 }
 # Classes whose members stand in several .cc, by folder and name.
 CUT_APART = {
-    ("coordinator/fleet", "History"): "removal",
     ("tests/testbed/launcher", "Job"): "models",
 }
 

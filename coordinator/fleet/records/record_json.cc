@@ -52,10 +52,7 @@ CulpritRecord CulpritOf(const Json& json) {
   culprit.core_type = json.at("coreType").get<std::string>();
   culprit.core_index = Get<int64_t>(json, "coreIndex");
   culprit.nic = Get<std::string>(json, "nic");
-  const auto grounds = json.at("grounds").get<std::string>();
-  for (const Grounds known : {Grounds::kRepetition, Grounds::kDirect}) {
-    if (grounds == GroundsName(known)) culprit.grounds = known;
-  }
+  culprit.grounds = GroundsNamed(json.at("grounds").get<std::string>());
   culprit.slice = json.at("slice").get<int64_t>();
   culprit.task = json.at("task").get<int64_t>();
   culprit.home_slice = Get<int64_t>(json, "homeSlice");

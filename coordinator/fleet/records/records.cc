@@ -40,6 +40,13 @@ std::string_view GroundsName(Grounds grounds) {
   return "never";
 }
 
+Grounds GroundsNamed(std::string_view name) {
+  for (const Grounds grounds : {Grounds::kRepetition, Grounds::kDirect}) {
+    if (name == GroundsName(grounds)) return grounds;
+  }
+  return Grounds::kNever;
+}
+
 Grounds GroundsAllowed(std::string_view cause, std::string_view detail, Grounds claimed) {
   if (cause == "BAD_TPU_CHIP") return claimed;
   if (cause == "NETWORKING_ISSUE" && detail == "DCN_HOST") {

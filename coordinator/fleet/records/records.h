@@ -22,6 +22,8 @@ enum class Grounds {
   kDirect,      // evidence from beyond the job's reach: eligible at once
 };
 std::string_view GroundsName(Grounds grounds);  // "never" "repetition" "direct"
+// An unknown name, written by a newer program, is the weakest: kNever.
+Grounds GroundsNamed(std::string_view name);
 // The strongest part of `claimed` that a cause (CauseName) and its detail (DetailName) allow
 // (classifier/CAUSES.md, "Removal"). An unknown cause allows nothing.
 Grounds GroundsAllowed(std::string_view cause, std::string_view detail, Grounds claimed);
