@@ -125,7 +125,11 @@ int32_t SizeOf(const std::vector<OneLog>& logs) {
   for (const OneLog& log : logs) {
     size = std::max(size, log.reading.size.value_or(0));
     for (const StreamEvent& event : log.reading.events) {
-      if (event.event.kind != LogKind::kCoordinationTimeout) continue;
+      const LogKind kind = event.event.kind;
+      if (kind != LogKind::kCoordinationTimeout && kind != LogKind::kMissedHealthChecks &&
+          kind != LogKind::kRestartedPeer) {
+        continue;
+      }
       for (int32_t task : event.event.peer_tasks) size = std::max(size, task + 1);
     }
   }
@@ -401,6 +405,7 @@ JobEvidence Build(std::vector<OneLog> logs) {
   JobEvidence evidence;
   CaptureHeader& header = evidence.capture.header;
   const JobClock clock(logs);
+  const int32_t size = SizeOf(logs);  // before their events are moved
   GiveToWorkers(logs);
   Workers workers;
   std::vector<LogEvent> shared;
@@ -425,7 +430,7 @@ JobEvidence Build(std::vector<OneLog> logs) {
   header.version = 1;
   header.job = "job";
   header.detected_unix_ms = clock.end_unix_ms();
-  ExpectWorkers(workers, SizeOf(logs), header);
+  ExpectWorkers(workers, size, header);
   for (auto& [id, worker] : workers) {
     // A worker without any process in its logs still has one, as far as anybody knows.
     if (worker.snapshot.processes.empty()) worker.snapshot.processes.emplace_back();
