@@ -121,10 +121,14 @@ std::string Say(const Case& c, const Words& fact) {
   if (fact.said == Said::kLogged) {
     return absl::StrCat(Who(c.worker(fact.worker)), " logged: ", Quote(fact.text));
   }
+  if (fact.said == Said::kLine) {
+    return absl::StrCat(Who(c.worker(fact.worker)), ": ", Quote(fact.text));
+  }
   std::string_view said;
   switch (fact.said) {
     case Said::kOfItself:
     case Said::kLogged:
+    case Said::kLine:
       break;
     case Said::kOfOthers:
       said = " reports";
@@ -282,6 +286,84 @@ std::string Say(const Case& c, const LaunchesDiffer& fact) {
   return text;
 }
 
+std::string LastWords(const WorkerLog& log) {
+  std::string text;
+  if (log.step) absl::StrAppend(&text, " after step ", *log.step);
+  if (log.last_line_ms && *log.last_line_ms >= 1000) {
+    absl::StrAppend(&text, ", ", Span(*log.last_line_ms), " before the end of the logs");
+  }
+  if (!log.last_line.empty()) {
+    absl::StrAppend(&text, " (its last line: ", Quote(log.last_line), ")");
+  }
+  return text;
+}
+
+std::string MissingText(const Case& c, const LogEnds& fact) {
+  switch (fact.missing) {
+    case Missing::kHeartbeats:
+      return "and then the coordination service missed its heartbeats";
+    case Missing::kLeader:
+      return absl::StrCat("and the coordination service, which it runs, did not answer ",
+                          Count(fact.others, "other"));
+    case Missing::kClosed:
+      return absl::StrCat("while connections to a peer were closed for ",
+                          WhoAll(c.topology, *fact.closed));
+    case Missing::kWaits:
+      return absl::StrCat("while ", Count(fact.others, "other"), " waited for it until a time-out");
+  }
+  return "";
+}
+
+std::string Say(const Case& c, const LogEnds& fact) {
+  return absl::StrCat(Who(c.worker(fact.worker)),
+                      fact.log == nullptr
+                          ? ": there is no log of it"
+                          : absl::StrCat(" says nothing more", LastWords(*fact.log)),
+                      ", ", MissingText(c, fact));
+}
+
+std::string Say(const Case& c, const LogRepeats& fact) {
+  return absl::StrCat(Who(c.worker(fact.worker)), " tries again and again, ", fact.log->retries,
+                      " times so far: ", Quote(fact.log->retried));
+}
+
+std::string Say(const Case& c, const PortFailed& fact) {
+  return absl::StrCat(
+      Who(c.worker(fact.worker)),
+      ": its adapter reports an error of its own port, after which no step was made: ",
+      Quote(fact.text));
+}
+
+std::string Say(const Case& c, const CaughtSigterm& fact) {
+  return absl::StrCat(Who(c.worker(fact.worker)), " caught a SIGTERM");
+}
+
+std::string Say(const Case&, const MachineTaken& fact) {
+  return absl::StrCat("the platform took a machine back, and no step was made after that: ",
+                      Quote(fact.text));
+}
+
+std::string Say(const Case& c, const RunEnded& fact) {
+  const std::string who = WhoAll(c.topology, *fact.workers);
+  if (fact.text.empty()) {
+    return absl::StrCat("the run has ended: ", who,
+                        " was told to stop (SIGTERM), and no error came before it");
+  }
+  return absl::StrCat("the run has ended: ", who, " ", fact.workers->size() == 1 ? "says" : "say",
+                      " so (", Quote(fact.text), ")");
+}
+
+std::string Say(const Case& c, const StepsGoOn& fact) {
+  return absl::StrCat(
+      "steps go on to the end of the logs, and nobody speaks of an error; the last one is ",
+      fact.step, " (", WhoAll(c.topology, *fact.workers), ")");
+}
+
+std::string Say(const Case&, const LineOfNobody& fact) {
+  return absl::StrCat("a log of several workers, whose lines do not tell whose they are, says: ",
+                      Quote(fact.text));
+}
+
 struct Subjects {
   std::vector<int> operator()(const CoreStands& fact) const { return {fact.head->worker}; }
   std::vector<int> operator()(const Failure& fact) const { return {fact.event->worker}; }
@@ -293,6 +375,9 @@ struct Subjects {
   std::vector<int> operator()(const AwaitEachOther& fact) const { return {fact.one, fact.other}; }
   std::vector<int> operator()(const HostStandsAt& fact) const { return {fact.head->worker}; }
   std::vector<int> operator()(const HostOwes& fact) const { return {fact.head->worker}; }
+  std::vector<int> operator()(const RunEnded&) const { return {}; }
+  std::vector<int> operator()(const StepsGoOn&) const { return {}; }
+  std::vector<int> operator()(const LineOfNobody&) const { return {}; }
   template <typename T>
   std::vector<int> operator()(const T& fact) const {
     return {fact.worker};

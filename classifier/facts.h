@@ -15,6 +15,7 @@
 #include "classifier/coordination.h"
 #include "classifier/finding.h"
 #include "classifier/host_place.h"
+#include "classifier/log_evidence.h"
 
 namespace rapideye::classifier {
 
@@ -38,6 +39,7 @@ enum class Said {
   kOfOthers,        // it noticed what another worker may have caused
   kUnexpectedData,  // its collective received what it does not expect
   kLogged,          // a line of its log
+  kLine,            // a line of its log, where logs are all there is
 };
 struct Words {
   int worker = 0;
@@ -180,11 +182,68 @@ struct WorkerSilent {
   Silence silence = Silence::kProbesFail;
 };
 
+// How others show, by their logs, that they wait for a worker whose log ends or is not there.
+enum class Missing {
+  kHeartbeats,  // the coordination service missed its heartbeats
+  kLeader,      // the coordination service, which it runs, did not answer
+  kClosed,      // connections to a peer were closed
+  kWaits,       // their waits ended by a time-out
+};
+struct LogEnds {
+  int worker = 0;
+  const WorkerLog* log = nullptr;  // nullptr: there is none
+  Missing missing = Missing::kHeartbeats;
+  int64_t others = 0;                        // for kLeader and kWaits: who waited
+  const std::vector<int>* closed = nullptr;  // for kClosed: whose connections
+};
+
+// A log ends with a failed try, which it repeats.
+struct LogRepeats {
+  int worker = 0;
+  const WorkerLog* log = nullptr;
+};
+
+// An adapter reports an error of its own port.
+struct PortFailed {
+  int worker = 0;
+  std::string_view text;
+};
+
+// A process caught a SIGTERM and went on.
+struct CaughtSigterm {
+  int worker = 0;
+};
+
+// The platform says in a worker's log that it takes a machine back.
+struct MachineTaken {
+  int worker = 0;
+  std::string_view text;
+};
+
+// The run has ended: in the words of `text`, or, if there are none, since all were told to stop.
+struct RunEnded {
+  const std::vector<int>* workers = nullptr;
+  std::string_view text;
+};
+
+// The steps of these workers go on to the end of their logs.
+struct StepsGoOn {
+  const std::vector<int>* workers = nullptr;
+  int64_t step = 0;
+};
+
+// An error in a log of several workers, in a line that may be of any of them.
+struct LineOfNobody {
+  std::string_view text;
+};
+
 // Pointers and views in a fact outlive it.
-using Fact = std::variant<CoreStands, CoreStoppedFirst, Words, Failure, BadIciLink, WorkerSilent,
-                          MissedBarrier, BusyWhileAwaited, DeclaredDead, HostStands, HostUntold,
-                          LaunchesDiffer, SetsCut, HostCutOff, PairBroken, AwaitEachOther,
-                          NoCarrier, HostStandsAt, HostOwes, PauseTooLong, AwaitsInput>;
+using Fact =
+    std::variant<CoreStands, CoreStoppedFirst, Words, Failure, BadIciLink, WorkerSilent,
+                 MissedBarrier, BusyWhileAwaited, DeclaredDead, HostStands, HostUntold,
+                 LaunchesDiffer, SetsCut, HostCutOff, PairBroken, AwaitEachOther, NoCarrier,
+                 HostStandsAt, HostOwes, PauseTooLong, AwaitsInput, LogEnds, LogRepeats, PortFailed,
+                 CaughtSigterm, MachineTaken, RunEnded, StepsGoOn, LineOfNobody>;
 
 // The workers that the fact is about, as indexes into Topology::workers().
 std::vector<int> WorkersOf(const Fact& fact);

@@ -13,7 +13,6 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +21,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "classifier/coordination.h"
+#include "classifier/facts.h"
 #include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/thresholds.h"
@@ -105,17 +105,6 @@ bool AreFew(const std::vector<int>& some, size_t all) {
           static_cast<double>(some.size()) <= kFewShare * static_cast<double>(all));
 }
 
-std::string LastWords(const WorkerLog& log) {
-  std::string text;
-  if (log.step) absl::StrAppend(&text, " after step ", *log.step);
-  if (log.last_line_ms && *log.last_line_ms >= 1000) {
-    absl::StrAppend(&text, ", ", Span(*log.last_line_ms), " before the end of the logs");
-  }
-  if (!log.last_line.empty())
-    absl::StrAppend(&text, " (its last line: ", Quote(log.last_line), ")");
-  return text;
-}
-
 struct Look {
   const Case& c;
   Findings& out;
@@ -124,20 +113,18 @@ struct Look {
   size_t all() const { return c.topology.workers().size(); }
 };
 
-void Report(const Look& look, Detail detail, double confidence, std::string why) {
+void Report(const Look& look, Detail detail, double confidence, const Fact& fact) {
   Finding finding;
   finding.basis = Basis::kPause;
   finding.cause = Cause::kNoHang;
   finding.detail = detail;
   finding.confidence = confidence;
-  finding.evidence.push_back({why, Strength::kStrong, {}});
+  finding.evidence.push_back(Evidence(look.c, Strength::kStrong, fact));
   for (int worker : look.voices.stopped) {
     if (detail != Detail::kRunning || finding.evidence.size() >= kMaxEvidence) break;
-    finding.evidence.push_back(
-        Evidence(look.c, Strength::kWeak, {worker},
-                 absl::StrCat(Who(look.c.worker(worker)), " caught a SIGTERM")));
+    finding.evidence.push_back(Evidence(look.c, Strength::kWeak, CaughtSigterm{worker}));
   }
-  finding.why = std::move(why);
+  finding.why = FactText(look.c, fact);
   look.out.Add(kRule, std::move(finding));
 }
 
@@ -151,15 +138,13 @@ Finding Begin(Detail detail, double confidence) {
   return finding;
 }
 
-void AddCulprit(const Look& look, int worker, const std::string& what,
-                std::optional<HostActivity> activity, Finding& finding) {
-  std::string text = absl::StrCat(Who(look.c.worker(worker)), what);
+// Adds a culprit with the fact as its reason, and leaves room for what the others say of it.
+Culprit& AddCulprit(const Look& look, const Fact& fact, Finding& finding) {
   if (finding.evidence.size() < kMaxEvidence / 2) {
-    finding.evidence.push_back(Evidence(look.c, Strength::kStrong, {worker}, text));
+    return Accuse(look.c, Strength::kStrong, fact, finding);
   }
-  Culprit culprit = CulpritWorker(look.c, worker, std::move(text));
-  culprit.host_activity = activity;
-  finding.culprits.push_back(std::move(culprit));
+  return finding.culprits.emplace_back(
+      CulpritWorker(look.c, WorkersOf(fact).front(), FactText(look.c, fact)));
 }
 
 // Adds the complaints of workers about others, as far as there is room.
@@ -172,15 +157,13 @@ void AddComplaints(const Case& c, const Voices& voices, std::vector<EvidenceItem
                                  : !of.leader_gone.empty() ? of.leader_gone
                                  : !of.timed_out.empty()   ? of.timed_out
                                                            : of.by_service;
-      evidence.push_back(Evidence(c, Strength::kWeak, {worker},
-                                  absl::StrCat(Who(c.worker(worker)), ": ", Quote(words))));
+      evidence.push_back(Evidence(c, Strength::kWeak, Words{worker, words, Said::kLine}));
     }
   }
   for (int worker : voices.thread_died) {
     if (evidence.size() >= kMaxEvidence) return;
-    evidence.push_back(Evidence(
-        c, Strength::kWeak, {worker},
-        absl::StrCat(Who(c.worker(worker)), ": ", Quote(voices.Log(worker)->thread_died))));
+    evidence.push_back(
+        Evidence(c, Strength::kWeak, Words{worker, voices.Log(worker)->thread_died, Said::kLine}));
   }
 }
 
@@ -191,19 +174,18 @@ void Add(const Look& look, Finding finding) {
   look.out.Add(kRule, std::move(finding));
 }
 
-void Accuse(const Look& look, const std::vector<int>& workers, Detail detail, double confidence,
-            std::string_view while_others) {
+// Accuses workers whose logs end, as `fact` says of each.
+void AccuseAll(const Look& look, const std::vector<int>& workers, Detail detail, double confidence,
+               LogEnds fact) {
   const bool told_to_stop = std::all_of(workers.begin(), workers.end(), [&](int worker) {
     return look.voices.Log(worker) != nullptr && look.voices.Log(worker)->told_to_stop;
   });
   if (told_to_stop && detail != Detail::kProgramNotQueued) detail = Detail::kPreempted;
   Finding finding = Begin(detail, confidence);
   for (int worker : workers) {
-    const WorkerLog* log = look.voices.Log(worker);
-    const std::string last = log == nullptr ? ": there is no log of it"
-                                            : absl::StrCat(" says nothing more", LastWords(*log));
-    AddCulprit(look, worker, absl::StrCat(last, ", ", std::string(while_others)), std::nullopt,
-               finding);
+    fact.worker = worker;
+    fact.log = look.voices.Log(worker);
+    AddCulprit(look, fact, finding);
   }
   Add(look, std::move(finding));
 }
@@ -217,9 +199,9 @@ bool Preempted(const Look& look) {
   });
   if (one == stopped.end()) return false;
   Finding finding = Begin(Detail::kPreempted, kConfidencePreemptedByLog);
-  finding.why = absl::StrCat("the platform took a machine back, and no step was made after that: ",
-                             Quote(look.voices.Log(*one)->preempted));
-  finding.evidence.push_back(Evidence(look.c, Strength::kStrong, {*one}, finding.why));
+  const MachineTaken fact{*one, look.voices.Log(*one)->preempted};
+  finding.why = FactText(look.c, fact);
+  finding.evidence.push_back(Evidence(look.c, Strength::kStrong, fact));
   if (look.all() == 1) finding.culprits.push_back(CulpritWorker(look.c, *one, finding.why));
   look.out.Add(kRule, std::move(finding));
   return true;
@@ -234,9 +216,7 @@ bool Ended(const Look& look) {
                     look.c.timeline.roots.empty();
   if (told) {
     if (Preempted(look)) return true;
-    Report(look, Detail::kEnded, kConfidenceAdvancing,
-           absl::StrCat("the run has ended: ", WhoAll(look.c.topology, look.voices.stopped),
-                        " was told to stop (SIGTERM), and no error came before it"));
+    Report(look, Detail::kEnded, kConfidenceAdvancing, RunEnded{&look.voices.stopped, ""});
     return true;
   }
   if (2 * look.voices.ended.size() <= with_log) return false;
@@ -246,10 +226,7 @@ bool Ended(const Look& look) {
     if (log == nullptr || !log->said_end.empty()) continue;
     if (!log->step || log->step != first.step) return false;
   }
-  Report(look, Detail::kEnded, kConfidenceAdvancing,
-         absl::StrCat("the run has ended: ", WhoAll(look.c.topology, look.voices.ended), " ",
-                      look.voices.ended.size() == 1 ? "says" : "say", " so (",
-                      Quote(first.said_end), ")"));
+  Report(look, Detail::kEnded, kConfidenceAdvancing, RunEnded{&look.voices.ended, first.said_end});
   return true;
 }
 
@@ -260,10 +237,9 @@ void OfNobody(const Look& look) {
   finding.cause = Cause::kUnrecoverableError;
   finding.detail = Detail::kProcessExit;
   finding.confidence = kConfidenceOfNobody;
-  finding.why =
-      absl::StrCat("a log of several workers, whose lines do not tell whose they are, says: ",
-                   Quote(look.c.logs->of_nobody.front()));
-  finding.evidence.push_back({finding.why, Strength::kStrong, {}});
+  const LineOfNobody fact{look.c.logs->of_nobody.front()};
+  finding.why = FactText(look.c, fact);
+  finding.evidence.push_back(Evidence(look.c, Strength::kStrong, fact));
   look.out.Add(kRule, std::move(finding));
 }
 
@@ -284,8 +260,8 @@ bool Declared(const Look& look) {
     return false;
   }
   const bool closed = !look.voices.peer_gone.empty();
-  Accuse(look, dead, closed ? Detail::kProcessExit : Detail::kWorkerLost,
-         kConfidenceSilentAndDeclared, "and then the coordination service missed its heartbeats");
+  AccuseAll(look, dead, closed ? Detail::kProcessExit : Detail::kWorkerLost,
+            kConfidenceSilentAndDeclared, {.missing = Missing::kHeartbeats});
   return true;
 }
 
@@ -301,9 +277,9 @@ bool Leader(const Look& look) {
         return absl::StartsWith(look.voices.Log(worker)->complaints.leader_gone, "RPC: /");
       });
   const bool frozen = unanswered && look.voices.peer_gone.empty();
-  Accuse(look, {0}, frozen ? Detail::kWorkerLost : Detail::kProcessExit, kConfidenceSilentLeader,
-         absl::StrCat("and the coordination service, which it runs, did not answer ",
-                      Count(static_cast<int64_t>(look.voices.leader_gone.size()), "other")));
+  AccuseAll(look, {0}, frozen ? Detail::kWorkerLost : Detail::kProcessExit, kConfidenceSilentLeader,
+            {.missing = Missing::kLeader,
+             .others = static_cast<int64_t>(look.voices.leader_gone.size())});
   return true;
 }
 
@@ -335,14 +311,12 @@ bool Silent(const Look& look) {
     return false;
   }
   if (!look.voices.peer_gone.empty() && !look.voices.silent.empty()) {
-    Accuse(look, silent, Detail::kProcessExit, kConfidenceSilentAndClosed,
-           absl::StrCat("while connections to a peer were closed for ",
-                        WhoAll(look.c.topology, look.voices.peer_gone)));
+    AccuseAll(look, silent, Detail::kProcessExit, kConfidenceSilentAndClosed,
+              {.missing = Missing::kClosed, .closed = &look.voices.peer_gone});
   } else {
-    Accuse(
-        look, silent, Detail::kProgramNotQueued, kConfidenceSilentInWait,
-        absl::StrCat("while ", Count(static_cast<int64_t>(look.voices.complaining.size()), "other"),
-                     " waited for it until a time-out"));
+    AccuseAll(look, silent, Detail::kProgramNotQueued, kConfidenceSilentInWait,
+              {.missing = Missing::kWaits,
+               .others = static_cast<int64_t>(look.voices.complaining.size())});
   }
   return true;
 }
@@ -357,11 +331,8 @@ bool Retries(const Look& look) {
   if (!AreFew(trying, look.all())) return false;
   Finding finding = Begin(Detail::kProgramNotQueued, kConfidenceRetries);
   for (int worker : trying) {
-    const WorkerLog& log = *look.voices.Log(worker);
-    AddCulprit(look, worker,
-               absl::StrCat(" tries again and again, ", log.retries,
-                            " times so far: ", Quote(log.retried)),
-               HostActivity::kRetry, finding);
+    AddCulprit(look, LogRepeats{worker, look.voices.Log(worker)}, finding).host_activity =
+        HostActivity::kRetry;
   }
   Add(look, std::move(finding));
   return true;
@@ -397,11 +368,7 @@ bool Ports(const Look& look) {
   finding.detail = Detail::kDcnHost;
   finding.confidence = kConfidencePortByLog;
   for (int worker : failed) {
-    AddCulprit(look, worker,
-               absl::StrCat(": its adapter reports an error of its own port, after which no step "
-                            "was made: ",
-                            Quote(OwnPort(*look.c.worker(worker).snapshot)->text)),
-               std::nullopt, finding);
+    AddCulprit(look, PortFailed{worker, OwnPort(*look.c.worker(worker).snapshot)->text}, finding);
   }
   Add(look, std::move(finding));
   return true;
@@ -448,10 +415,7 @@ void Running(const Look& look) {
   }
   if (telling.empty()) return;
   Report(look, Detail::kRunning, kConfidencePause,
-         absl::StrCat("steps go on to the end of the logs, and nobody speaks of an error; the "
-                      "last one is ",
-                      *look.voices.Log(telling.front())->step, " (",
-                      WhoAll(look.c.topology, telling), ")"));
+         StepsGoOn{&telling, *look.voices.Log(telling.front())->step});
 }
 
 void Apply(const Look& look) {
