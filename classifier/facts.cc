@@ -317,7 +317,9 @@ std::string MissingText(const Case& c, const LogEnds& fact) {
 std::string Say(const Case& c, const LogEnds& fact) {
   return absl::StrCat(Who(c.worker(fact.worker)),
                       fact.log == nullptr
-                          ? ": there is no log of it"
+                          ? (c.logs != nullptr && c.logs->shared
+                                 ? ": the log that the others share has no line of it"
+                                 : ": there is no log of it")
                           : absl::StrCat(" says nothing more", LastWords(*fact.log)),
                       ", ", MissingText(c, fact));
 }
@@ -325,6 +327,21 @@ std::string Say(const Case& c, const LogEnds& fact) {
 std::string Say(const Case& c, const LogRepeats& fact) {
   return absl::StrCat(Who(c.worker(fact.worker)), " tries again and again, ", fact.log->retries,
                       " times so far: ", Quote(fact.log->retried));
+}
+
+std::string Say(const Case& c, const AwaitedByName& fact) {
+  return absl::StrCat(Who(c.worker(fact.worker)), " did not come, in the words of ",
+                      Who(c.worker(fact.reporter)), ": ", Quote(fact.text));
+}
+
+std::string Say(const Case& c, const BegunAlone& fact) {
+  return absl::StrCat(Who(c.worker(fact.worker)), " says nothing more", LastWords(*fact.log),
+                      ", and all others have gone on: ", Quote(fact.finished));
+}
+
+std::string Say(const Case& c, const StartUpLingers& fact) {
+  return absl::StrCat("the TPU of ", Who(c.worker(fact.worker)),
+                      " waits for the other hosts of its slice: ", Quote(fact.text));
 }
 
 std::string Say(const Case& c, const PortFailed& fact) {

@@ -197,6 +197,26 @@ struct LogEnds {
   const std::vector<int>* closed = nullptr;  // for kClosed: whose connections
 };
 
+// A worker that waits names this one as the one for which it waits.
+struct AwaitedByName {
+  int worker = 0;
+  int reporter = 0;
+  std::string_view text;
+};
+
+// The log of a worker ends as it begins what all others have finished, in the words of `finished`.
+struct BegunAlone {
+  int worker = 0;
+  const WorkerLog* log = nullptr;
+  std::string_view finished;
+};
+
+// The runtime of the only worker with a log waits for the other hosts of its slice.
+struct StartUpLingers {
+  int worker = 0;
+  std::string_view text;
+};
+
 // A log ends with a failed try, which it repeats.
 struct LogRepeats {
   int worker = 0;
@@ -238,12 +258,12 @@ struct LineOfNobody {
 };
 
 // Pointers and views in a fact outlive it.
-using Fact =
-    std::variant<CoreStands, CoreStoppedFirst, Words, Failure, BadIciLink, WorkerSilent,
-                 MissedBarrier, BusyWhileAwaited, DeclaredDead, HostStands, HostUntold,
-                 LaunchesDiffer, SetsCut, HostCutOff, PairBroken, AwaitEachOther, NoCarrier,
-                 HostStandsAt, HostOwes, PauseTooLong, AwaitsInput, LogEnds, LogRepeats, PortFailed,
-                 CaughtSigterm, MachineTaken, RunEnded, StepsGoOn, LineOfNobody>;
+using Fact = std::variant<CoreStands, CoreStoppedFirst, Words, Failure, BadIciLink, WorkerSilent,
+                          MissedBarrier, BusyWhileAwaited, DeclaredDead, HostStands, HostUntold,
+                          LaunchesDiffer, SetsCut, HostCutOff, PairBroken, AwaitEachOther,
+                          NoCarrier, HostStandsAt, HostOwes, PauseTooLong, AwaitsInput, LogEnds,
+                          LogRepeats, PortFailed, CaughtSigterm, MachineTaken, RunEnded, StepsGoOn,
+                          LineOfNobody, AwaitedByName, BegunAlone, StartUpLingers>;
 
 // The workers that the fact is about, as indexes into Topology::workers().
 std::vector<int> WorkersOf(const Fact& fact);

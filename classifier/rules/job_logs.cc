@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -130,9 +132,9 @@ void Report(const Look& look, Detail detail, double confidence, const Fact& fact
 
 Finding Begin(Detail detail, double confidence) {
   Finding finding;
-  finding.basis = detail == Detail::kProgramNotQueued ? Basis::kPosition : Basis::kAbsence;
-  finding.cause =
-      detail == Detail::kProgramNotQueued ? Cause::kDataInputStall : Cause::kUnrecoverableError;
+  const bool stalls = detail == Detail::kProgramNotQueued || detail == Detail::kInputPipeline;
+  finding.basis = stalls ? Basis::kPosition : Basis::kAbsence;
+  finding.cause = stalls ? Cause::kDataInputStall : Cause::kUnrecoverableError;
   finding.detail = detail;
   finding.confidence = confidence;
   return finding;
@@ -283,9 +285,51 @@ bool Leader(const Look& look) {
   return true;
 }
 
+// Workers that wait name those for whom they wait. Who complains of a wait of its own is a victim.
+bool Named(const Look& look) {
+  std::map<int, AwaitedByName> named;
+  for (int i = 0; i < static_cast<int>(look.all()); ++i) {
+    const Snapshot* snapshot = look.c.worker(i).snapshot;
+    if (snapshot == nullptr) continue;
+    for (const LogEvent& event : snapshot->log_events) {
+      if (!NamesAwaited(event)) continue;
+      for (int32_t task : event.peer_tasks) {
+        if (task < 0 || task >= static_cast<int>(look.all()) || task == i) continue;
+        const WorkerLog* log = look.voices.Log(task);
+        if (log != nullptr && log->complaints.OfOwn()) continue;
+        named.try_emplace(task, AwaitedByName{task, i, event.text});
+      }
+    }
+  }
+  // If most are missing, they may wait elsewhere for those who came.
+  if (named.empty() || 2 * named.size() > look.all()) return false;
+  Finding finding = Begin(Detail::kProgramNotQueued, kConfidenceAwaitedByName);
+  for (const auto& [worker, fact] : named) AddCulprit(look, fact, finding);
+  Add(look, std::move(finding));
+  return true;
+}
+
+// Everybody who has a line in the log that all share waited in vain; a few have no line at all.
+bool NeverSpoke(const Look& look) {
+  const auto waited = [&look](int worker) {
+    return !look.voices.Log(worker)->complaints.timed_out.empty();
+  };
+  const std::vector<int>& complaining = look.voices.complaining;
+  const auto with_log = static_cast<size_t>(look.voices.with_log());
+  if (!look.c.logs->shared || with_log < kLeastLogsToCompare || complaining.size() != with_log ||
+      !look.voices.peer_gone.empty() || !AreFew(look.voices.without_log, look.all()) ||
+      !std::all_of(complaining.begin(), complaining.end(), waited)) {
+    return false;
+  }
+  AccuseAll(look, look.voices.without_log, Detail::kProgramNotQueued, kConfidenceSilentInWait,
+            {.missing = Missing::kWaits, .others = static_cast<int64_t>(complaining.size())});
+  return true;
+}
+
 bool Silent(const Look& look) {
   if (look.voices.complaining.empty()) return false;
   if (!look.voices.without_log.empty()) {
+    if (NeverSpoke(look)) return true;
     look.out.Note(kRule, absl::StrCat("who fell silent is not told: there is no log of ",
                                       WhoAll(look.c.topology, look.voices.without_log)));
     return false;
@@ -374,6 +418,46 @@ bool Ports(const Look& look) {
   return true;
 }
 
+// The last event of the kind; nullptr: there is none.
+const LogEvent* LastOf(const Snapshot* snapshot, LogKind kind) {
+  const LogEvent* last = nullptr;
+  if (snapshot == nullptr) return last;
+  for (const LogEvent& event : snapshot->log_events) {
+    if (event.kind == kind) last = &event;
+  }
+  return last;
+}
+
+// The line in which a loader of data has failed, rather than is slow.
+const LogEvent* FailedLoader(const Snapshot* snapshot) {
+  static constexpr std::array<std::string_view, 6> kWords = {
+      "` failed",  "failed with", "exited unexpectedly", "terminated unexpectedly",
+      "killed by", "Bus error"};
+  const LogEvent* event = LastOf(snapshot, LogKind::kInputWait);
+  const bool failed =
+      event != nullptr && std::any_of(kWords.begin(), kWords.end(), [event](std::string_view word) {
+        return text::Contains(event->text, word);
+      });
+  return failed ? event : nullptr;
+}
+
+// The loaders of a few workers failed, and these made no step since.
+bool Loaders(const Look& look) {
+  std::vector<int> failed;
+  for (int i = 0; i < static_cast<int>(look.all()); ++i) {
+    if (FailedLoader(look.c.worker(i).snapshot) != nullptr) failed.push_back(i);
+  }
+  if (failed.empty() || (failed.size() < look.all() && !AreFew(failed, look.all()))) return false;
+  Finding finding = Begin(Detail::kInputPipeline, kConfidenceLoaderFailed);
+  for (int worker : failed) {
+    const LogEvent& event = *FailedLoader(look.c.worker(worker).snapshot);
+    AddCulprit(look, Words{worker, event.text, Said::kLine}, finding).host_activity =
+        HostActivity::kInput;
+  }
+  Add(look, std::move(finding));
+  return true;
+}
+
 // True if a process of the worker has ended after its last steps, if only because another one had:
 // by an exception's line, or by the word of its parent.
 bool SaysEnd(const Snapshot* snapshot) {
@@ -418,6 +502,102 @@ void Running(const Look& look) {
          StepsGoOn{&telling, *look.voices.Log(telling.front())->step});
 }
 
+std::string WithoutDigits(std::string_view line) {
+  std::string text(line);
+  std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
+  return text;
+}
+
+bool HoldsAny(std::string_view line, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [line](std::string_view word) {
+    return text::ContainsIgnoreCase(line, word);
+  });
+}
+
+// What a host does, by a line that says that it begins.
+std::optional<HostActivity> Begun(std::string_view line) {
+  if (!HoldsAny(line, {"ing "})) return std::nullopt;
+  if (HoldsAny(line, {"restoring", "loading checkpoint", "reading checkpoint"})) {
+    return HostActivity::kCheckpointRestore;
+  }
+  if (HoldsAny(line, {"saving", "serializing", "writing checkpoint"})) {
+    return HostActivity::kCheckpointSave;
+  }
+  if (HoldsAny(line, {"compiling"})) return HostActivity::kCompilation;
+  if (HoldsAny(line, {"loading", "reading", "downloading", "fetching"})) {
+    return HostActivity::kStorageRead;
+  }
+  return std::nullopt;
+}
+
+// All logs but one end with the same line, which says that something is finished; the log of the
+// odd one has ended long before that, with a line that says that it begins something.
+void Behind(const Look& look) {
+  const Voices& voices = look.voices;
+  if (voices.AnyComplains() || !voices.without_log.empty()) return;
+  std::optional<int> odd;
+  for (int i = 0; i < static_cast<int>(look.all()); ++i) {
+    const std::optional<int64_t>& last = voices.Log(i)->last_line_ms;
+    if (!last) return;
+    if (!odd || *last > *voices.Log(*odd)->last_line_ms) odd = i;
+  }
+  if (!odd || look.all() < kLeastLogsToCompare) return;
+  const WorkerLog& behind = *voices.Log(*odd);
+  const std::optional<HostActivity> activity = Begun(behind.last_line);
+  const std::string& finished = voices.Log(*odd == 0 ? 1 : 0)->last_line;
+  if (!activity || !HoldsAny(finished, {"finished", "done", "complete", "loaded", "restored",
+                                        "saved", "reached"})) {
+    return;
+  }
+  for (int i = 0; i < static_cast<int>(look.all()); ++i) {
+    if (i == *odd) continue;
+    if (*voices.Log(i)->last_line_ms + kBehindInLogMs > *behind.last_line_ms ||
+        WithoutDigits(voices.Log(i)->last_line) != WithoutDigits(finished)) {
+      return;
+    }
+  }
+  Finding finding = Begin(Detail::kProgramNotQueued, kConfidenceBehindInLog);
+  AddCulprit(look, BegunAlone{*odd, &behind, finished}, finding).host_activity = activity;
+  Add(look, std::move(finding));
+}
+
+// A few logs end with an error of their program's own, and the others tell of nothing.
+void OnlyError(const Look& look) {
+  if (look.voices.AnyComplains() || !look.voices.without_log.empty()) return;
+  std::vector<int> erring;
+  for (int i = 0; i < static_cast<int>(look.all()); ++i) {
+    const LogEvent* event = LastOf(look.c.worker(i).snapshot, LogKind::kProgramRejected);
+    const std::optional<int64_t>& last = look.voices.Log(i)->last_line_ms;
+    if (event == nullptr) continue;
+    if (!event->age_ms || !last || *event->age_ms - *last > kErrorAtEndMs) return;
+    erring.push_back(i);
+  }
+  if (!AreFew(erring, look.all())) return;
+  Finding finding = Begin(Detail::kOther, kConfidenceOnlyError);
+  finding.basis = Basis::kError;
+  for (int worker : erring) {
+    const LogEvent& event = *LastOf(look.c.worker(worker).snapshot, LogKind::kProgramRejected);
+    AddCulprit(look, Words{worker, event.text, Said::kLine}, finding);
+  }
+  Add(look, std::move(finding));
+}
+
+// The only log ends as the runtime waits for other hosts, of which no log tells.
+void Lingers(const Look& look) {
+  if (look.all() != 1 || look.voices.AnyComplains() || look.voices.Log(0) == nullptr) return;
+  const Snapshot* snapshot = look.c.worker(0).snapshot;
+  const LogEvent* event = LastOf(snapshot, LogKind::kDeviceUnavailable);
+  if (event == nullptr || event != &snapshot->log_events.back() || look.voices.Log(0)->step ||
+      !text::Contains(event->text, "TPU backend initialization is taking more than")) {
+    return;
+  }
+  Finding finding = Begin(Detail::kNotStarted, kConfidenceStartUpLingers);
+  const StartUpLingers fact{0, event->text};
+  finding.why = FactText(look.c, fact);
+  finding.evidence.push_back(Evidence(look.c, Strength::kStrong, fact));
+  look.out.Add(kRule, std::move(finding));
+}
+
 void Apply(const Look& look) {
   if (Ended(look)) return;
   if (!look.c.timeline.roots.empty()) {
@@ -426,8 +606,14 @@ void Apply(const Look& look) {
   }
   OfNobody(look);
   if (!look.out.items.empty()) return;
-  if (Declared(look) || Ports(look) || Leader(look) || Retries(look) || Silent(look)) return;
+  if (Declared(look) || Ports(look) || Leader(look) || Retries(look) || Named(look) ||
+      Silent(look) || Loaders(look)) {
+    return;
+  }
   Running(look);
+  for (const auto find : {Behind, OnlyError, Lingers}) {
+    if (look.out.items.empty()) find(look);
+  }
 }
 
 }  // namespace
