@@ -158,6 +158,14 @@ std::vector<int> WithoutHeartbeats(const Topology& topology) {
   return named;
 }
 
+bool NamesAwaited(const LogEvent& log) {
+  return (log.kind == LogKind::kCollectiveStuck &&
+          (text::Contains(log.text, "[missing ranks: ") ||
+           text::Contains(log.text, " failed to pass monitoredBarrier"))) ||
+         (log.kind == LogKind::kCoordinationTimeout &&
+          text::Contains(log.text, "retrieving ncclUniqueId from ["));
+}
+
 bool SaysAnotherFailed(const LogEvent& log) {
   // Words of a signal handler, the heap, an assertion, a shell or a launcher; and of the machine.
   static constexpr std::array<std::string_view, 47> kFalls = {

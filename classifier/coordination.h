@@ -35,6 +35,11 @@ std::vector<int> WithoutHeartbeats(const Topology& topology);
 // sorted: the process of the previous incarnation has ended.
 std::vector<int> RestartedTasks(const Topology& topology);
 
+// True for a line in which somebody who waits names those for whom it waits: a library of
+// collectives, or a rank that asks another for the id of their communicator. They are in
+// `peer_tasks`.
+bool NamesAwaited(const LogEvent& log);
+
 // True for a follow-on line that reports another worker's failure, rather than how the line's own
 // process crashed or was ended.
 bool SaysAnotherFailed(const LogEvent& log);

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "classifier/compiled_otherwise.h"
+#include "classifier/other_compilations.h"
 #include "classifier/passed_launches.h"
 #include "classifier/queue_order.h"
 
@@ -39,7 +39,7 @@ class Finder {
     for (int i = 0; i < workers; ++i) NoteWorker(i);
     for (const SliceInfo& slice : topology_.slices()) NoteIdleSlice(slice);
     for (int s = 0; s < static_cast<int>(topology_.slices().size()); ++s) JudgeSlice(s);
-    Mark(CompiledOtherwise(topology_, positions_, result_.running, result_.is_foreign));
+    Mark(WorkersOfOtherCompilations(topology_, positions_, result_.running, result_.is_foreign));
     ForgivePassed(topology_, positions_, result_.is_foreign);
     TakeSwapped();
     std::vector<int> by_queues = MisorderedByQueues(topology_, positions_);

@@ -157,10 +157,14 @@ std::string Say(const Case& c, const Words& fact) {
   if (fact.said == Said::kLogged) {
     return absl::StrCat(Who(c.worker(fact.worker)), " logged: ", Quote(fact.text));
   }
+  if (fact.said == Said::kLine) {
+    return absl::StrCat(Who(c.worker(fact.worker)), ": ", Quote(fact.text));
+  }
   std::string_view said;
   switch (fact.said) {
     case Said::kOfItself:
     case Said::kLogged:
+    case Said::kLine:
       break;
     case Said::kOfOthers:
       said = " reports";
@@ -530,6 +534,9 @@ struct Subjects {
   std::vector<int> operator()(const CompiledOtherwise& fact) const { return fact.sides->odd; }
   std::vector<int> operator()(const SidesApart& fact) const { return fact.sides->odd; }
   std::vector<int> operator()(const RestRuns& fact) const { return {fact.sides->rest.front()}; }
+  std::vector<int> operator()(const RunEnded&) const { return {}; }
+  std::vector<int> operator()(const StepsGoOn&) const { return {}; }
+  std::vector<int> operator()(const LineOfNobody&) const { return {}; }
   template <typename T>
   std::vector<int> operator()(const T& fact) const {
     return {fact.worker};

@@ -16,6 +16,7 @@
 #include "classifier/dumped_sides.h"
 #include "classifier/finding.h"
 #include "classifier/host_place.h"
+#include "classifier/log_facts.h"
 #include "classifier/settings.h"
 #include "classifier/sides.h"
 #include "classifier/start_up_stage.h"
@@ -42,6 +43,7 @@ enum class Said {
   kOfOthers,        // it noticed what another worker may have caused
   kUnexpectedData,  // its collective received what it does not expect
   kLogged,          // a line of its log
+  kLine,            // a line of its log, where logs are all there is
 };
 struct Words {
   int worker = 0;
@@ -339,14 +341,17 @@ struct PeersAgree {
 };
 
 // Pointers and views in a fact outlive it.
-using Fact = std::variant<
-    CoreStands, CoreStoppedFirst, Words, Failure, BadIciLink, WorkerSilent, MissedBarrier,
-    BusyWhileAwaited, DeclaredDead, HostStands, HostUntold, LaunchesDiffer, SetsCut, HostCutOff,
-    PairBroken, AwaitEachOther, NoCarrier, HostStandsAt, HostOwes, PauseTooLong, AwaitsInput,
-    WorkerAbsent, StartUpWaits, Obstructed, StartedOtherwise, ReachedStage, StandInStartUp,
-    NothingBegun, NoneSeenToWait, LoopsAre, CoresAdvance, LoopsAdvance, LogsAdvance, ProcessesWork,
-    HostRests, JobEnded, CompiledOtherwise, HasCompiled, SidesApart, RestRuns, RunsProgram,
-    PcieFatal, BothEndsReportIci, ChipWordBeyondJob, ChipWordWithinJob, PeersAgree>;
+using Fact =
+    std::variant<CoreStands, CoreStoppedFirst, Words, Failure, BadIciLink, WorkerSilent,
+                 MissedBarrier, BusyWhileAwaited, DeclaredDead, HostStands, HostUntold,
+                 LaunchesDiffer, SetsCut, HostCutOff, PairBroken, AwaitEachOther, NoCarrier,
+                 HostStandsAt, HostOwes, PauseTooLong, AwaitsInput, WorkerAbsent, StartUpWaits,
+                 Obstructed, StartedOtherwise, ReachedStage, StandInStartUp, NothingBegun,
+                 NoneSeenToWait, LoopsAre, CoresAdvance, LoopsAdvance, LogsAdvance, ProcessesWork,
+                 HostRests, JobEnded, CompiledOtherwise, HasCompiled, SidesApart, RestRuns,
+                 RunsProgram, PcieFatal, BothEndsReportIci, ChipWordBeyondJob, ChipWordWithinJob,
+                 PeersAgree, LogEnds, LogRepeats, PortFailed, CaughtSigterm, MachineTaken, RunEnded,
+                 StepsGoOn, LineOfNobody, AwaitedByName, BegunAlone, StartUpLingers>;
 
 // The workers that the fact is about, as indexes into Topology::workers(). Empty: no single ones.
 std::vector<int> WorkersOf(const Fact& fact);

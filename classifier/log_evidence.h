@@ -50,6 +50,8 @@ struct LogEvidence {
   std::vector<WorkerLog> workers;  // by worker; only those that have a log
   // Errors of a process's own, in lines that cannot be assigned to a worker.
   std::vector<std::string> of_nobody;
+  // One log holds the labelled lines of all workers: a worker without a line never spoke.
+  bool shared = false;
 };
 
 }  // namespace rapideye

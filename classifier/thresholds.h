@@ -213,7 +213,18 @@ inline constexpr double kConfidenceSilentInWait = 0.56;       // the others' wai
 inline constexpr double kConfidencePortByLog = 0.6;           // its adapter reports its own port
 inline constexpr double kConfidenceRetries = 0.55;            // it tries again and again
 inline constexpr double kConfidenceOfNobody = 0.57;           // a log of several: names nobody
+inline constexpr double kConfidenceAwaitedByName = 0.58;      // whoever waits names it
+inline constexpr double kConfidenceHalfOfBarrier = 0.5;       // half of the job came, it did not
+inline constexpr double kConfidenceLoaderFailed = 0.65;       // its loader of data failed
+inline constexpr double kConfidenceBehindInLog = 0.6;         // began what all others finished
+inline constexpr double kConfidenceOnlyError = 0.5;           // it alone logs an error of its own
+inline constexpr double kConfidenceStartUpLingers = 0.5;      // its TPU waits for other hosts
 inline constexpr int64_t kLeastRetries = 5;
+// Fewer workers do not tell what is usual, nor do their logs if the odd one is silent for less.
+inline constexpr size_t kLeastLogsToCompare = 3;
+inline constexpr int64_t kBehindInLogMs = 60'000;
+// An error that a log tells of so shortly before its end is what it ended with.
+inline constexpr int64_t kErrorAtEndMs = 60'000;
 
 // By the places of hosts, where no core is known: by stacks, and by pages alone.
 inline constexpr double kConfidenceHostByStack = 0.85;

@@ -20,6 +20,10 @@ BENIGN                 "Failed to check the \"should dump\" flag on TCPStore"
 BENIGN                 "Failed to open libibverbs"
 # What an allocator, a launcher or a display lacks, and the run goes on without.
 BENIGN                 "srun: error: "|"slurmstepd: error: "  "x11"|"DISPLAY"|"spank"|"couldn't chdir to"
+# A task that leaves the coordination service at the end of the run, and its agent.
+BENIGN                 "has disconnected from coordination service"|"Cancelling error polling because"
+# What several libraries register once more at every start; forks of a program that uses JAX.
+BENIGN                 "Unable to register cu"|"computation placer already registered"|"will likely lead to a deadlock"|"to avoid deadlocks"
 # gRPC of JAX 0.3.5, at every start.
 BENIGN                 "the target uri is not valid: dns:"
 BENIGN                 "NCCL WARN "  "force enabled"|"NUMA auto balancing"|"iommu=pt"|"is deprecated"|"gnoring "|"gnored"
@@ -90,7 +94,7 @@ FATAL_PROGRAM_ERROR    "error has occurred, all pending programs will fail"
 FATAL_PROGRAM_ERROR    "!!!! FATAL ERROR !!!!"|"FATAL ERROR RECEIVED FROM HARDWARE"|"Fatal error occurred. Data links will go down"
 FATAL_PROGRAM_ERROR    "Received Error Interrupt! fatal: true"
 # GPUs: HSA and the drivers of CUDA and HIP.
-FATAL_PROGRAM_ERROR    "HW Exception by GPU"|"Memory access fault by GPU"|"HSA_STATUS_ERROR_"
+FATAL_PROGRAM_ERROR    "HSA Process (PID "|"HW Exception by GPU"|"Memory access fault by GPU"|"HSA_STATUS_ERROR_"
 FATAL_PROGRAM_ERROR    "an illegal memory access was encountered"|"unspecified launch failure"|"device-side assert triggered"|"CUDA_ERROR_ILLEGAL_ADDRESS"|"CUDA_ERROR_LAUNCH_FAILED"|"CUDA_ERROR_ASSERT"|"hipErrorIllegalAddress"|"hipErrorLaunchFailure"
 # The other errors after which a context of CUDA is of no more use (cuda.h: 702, 714 to 718).
 FATAL_PROGRAM_ERROR    "CUDA_ERROR_ILLEGAL_INSTRUCTION"|"CUDA_ERROR_MISALIGNED_ADDRESS"|"CUDA_ERROR_INVALID_ADDRESS_SPACE"|"CUDA_ERROR_INVALID_PC"|"CUDA_ERROR_HARDWARE_STACK_ERROR"|"CUDA_ERROR_LAUNCH_TIMEOUT"
@@ -189,6 +193,8 @@ COLLECTIVE_STUCK       "NCCL WARN "  "Cuda failure"|"HIP failure"|"Proxy Timeout
 HUNG_TASK              "blocked for more than "  "seconds"
 HUNG_TASK              "is blocked on a "  "likely owned by task"|"likely last held by task"
 HUNG_TASK              "nfs: server "|"NFS: server "  "not responding"
+HUNG_TASK              "EXT4-fs warning"|"BTRFS warning"|"md/raid"  "I/O error"|"error -5"|"Disk failure"
+HUNG_TASK              "libceph: "  " down"|"socket closed"|"socket error"|"session lost"|"timed out"
 HUNG_TASK              "operations using this service will "|"ceph: mds"  "lost"|"fail"|"hung"
 HUNG_TASK              "NFS server "  " not responding"
 HUNG_TASK              "CIFS: "  "has not responded in "
@@ -338,6 +344,8 @@ DEVICE_UNAVAILABLE     "no supported devices found for platform "|"No visible GP
 DEVICE_UNAVAILABLE     "DNN library initialization failed"|"Could not create cudnn handle"|"Could not create cublas handle"|"CUDNN_STATUS_NOT_INITIALIZED"|"CUBLAS_STATUS_NOT_INITIALIZED"
 DEVICE_UNAVAILABLE     "TPU system has not been initialized"|"TPU_RET_CHECK failure"|"No TPU devices were found"|"No TPU platform found"|"Failed to find any TPU"|"ould not find libtpu"|"Failed to load libtpu"
 DEVICE_UNAVAILABLE     any-case  "tpu"  "metrics fetch failed for"|"corrupt data found"|"is unhealthy"|"marked unhealthy"|"is not healthy"|"in state preempted"|"in state terminated"|"unhealthy_maintenance"|"timed out waiting for tpu"|"not available in this library"
+DEVICE_UNAVAILABLE     "TPU bad-node"|"bad TPU node"
+DEVICE_UNAVAILABLE     "could not select device driver"|"ailed to establish SliceBuilder"
 DEVICE_UNAVAILABLE     "vfio-pci "  "after FLR"|"after bus reset"|"performing function level reset anyway"
 DEVICE_UNAVAILABLE     "No such file or directory: '/dev/accel"|"No such file or directory: '/dev/vfio"
 DEVICE_UNAVAILABLE     "PodUnschedulable"|"FailedScheduling"|"nodes are available: "
@@ -355,11 +363,15 @@ NIC_FAULT              "UCX  ERROR"|"UCX ERROR"  "ibv_"|"mlx5"|"ompletion with e
 NIC_FAULT              "Malicious Driver Detection event"
 NIC_FAULT              "arrier lost"|"lost carrier"  "eth"|"ens"|"enp"|"bond"
 
+HOST_CRASH             any-case  "nodes "|"node "  "not responding, setting down"
 HOST_CRASH             "reboot: Power down"|"has been rebooted, boot id"|"has rebooted, boot id"
 PREEMPTED              "impending-node-termination"|"pot instance interruption notice"|"EC2 Spot Interruption"|"Preempted in order to admit critical pod"
+PREEMPTED              "Power key pressed"
 PREEMPTED              any-case  "active-node-maintenance"  "ongoing"
+PREEMPTED              "TERMINATE_ON_HOST_MAINTENANCE"|"MIGRATE_ON_HOST_MAINTENANCE"|"EvictedDueTo"|"DueToPreemption"
 FOLLOW_ON              "preemption: pod "  "evicted successfully"
 FOLLOW_ON              "has exceeded its time limit and its allocation has been revoked"
+RESTARTED_PEER         "wrong service incarnation"|"wrong incarnation"|"stale incarnation"
 RESTARTED_PEER         "Unable to find a context_id matching the specified one"|"Perhaps the worker was restarted"
 
 # Libraries of collectives, and those that are built like NCCL.
@@ -381,12 +393,14 @@ HUNG_TASK              "curl_transport.cc"|"libcurl code "  "Error ["|" meaning 
 HUNG_TASK              "Operation too slow. Less than "|"and will be aborted. CURL timing information"
 HUNG_TASK              "nput/output error"|"Could not append to the internal temporary file"
 
+DEVICE_SLOW            "Timeout ("  ":00)!"|":30)!"
 DEVICE_SLOW            any-case  "hang detected"|"detected a hang"|"possible hang"|"potential hang"|"appears to be hung"|"appears to be stuck"|"seems to be stuck"|"has made no progress"|"deadlock detected"|"possible deadlock"
 
 NETWORK                "UCX  ERROR"|"UCX ERROR"|"pml_ucx.c"|"btl_openib"|"btl_tcp"|"mtl_ofi"  "rror"|"ERROR"|"ailed"
 NETWORK                "OFI poll failed"|"Libfabric failed"|"cxil_map: "|"socketStartConnect: "|"Software caused connection abort"
 # NCCL warns of what it cannot go on with.
 NETWORK                "NCCL WARN "|"RCCL WARN "
+NETWORK                "nf_conntrack: table full"|"neighbor table overflow"|"neighbour table overflow"
 NETWORK                "Unable to establish connection to ifrt_proxy"|"IFRT proxy server was terminated"
 
 FOLLOW_ON              "with incarnation id "  " is not connected"
@@ -407,6 +421,12 @@ FOLLOW_ON              " exits with return code = "|"Killing subprocess "|"MPI_A
 FOLLOW_ON              "LLVM ERROR: "|"Non-OK-status: "|"RAW: Skipping coredump"|"RAW: Coroner client"|"RAW: Sending fingerprint"|"RAW: Discarding core"|"RAW: ExecuteFailureCallbacks"
 FOLLOW_ON              "traps: "|"kernel: "  "general protection"|"trap invalid opcode"|"trap divide error"
 FOLLOW_ON              "slurmstepd: error: "|"srun: error: "
+FOLLOW_ON              "jobset"  "job failures"|"FailedJobs"|"ReachedMaxRestarts"|"max number of restarts"
+FOLLOW_ON              "might be asynchronously reported at some other API call"
+FOLLOW_ON              "*** Received signal "|"MANGLED STACK TRACE ***"|"to HSA Process with PID"
+# A line of `kubectl get pods`.
+FOLLOW_ON              " 0/1 "|" 0/2 "|" 1/2 "  " Error "|" OOMKilled "|" Evicted "|" CrashLoopBackOff "|" ContainerStatusUnknown "|" NodeLost "|"BackOff "|" Failed "|" Init:Error "
+FOLLOW_ON              "exitcode  : "  ": -"|": 1 "|": 2 "
 FOLLOW_ON              "BackoffLimitExceeded"|"reached the specified backoff limit"|"FailedMount"|"FailedCreatePodSandBox"|"ImagePullBackOff"|"ErrImagePull"|"Failed to pull image"
 
 COORDINATION_TIMEOUT   "JaxRuntimeError: "|"XlaRuntimeError: "|"Bad StatusOr access: "  "DEADLINE_EXCEEDED: "
@@ -446,20 +466,27 @@ COLLECTIVE_MISMATCH    "buffer size is not "  "nput size: "|"nput buffer size"
 # Events of Kubernetes, by their reason.
 HOST_CRASH             "KubeletNotReady"|"NodeStatusUnknown"|"KubeletIsDown"|"NodeRebooted"
 HOST_OOM               "SystemOOM"
+BENIGN                 "Cancelling deletion of Pod"
 PREEMPTED              "TaintManagerEviction"|"DisruptionTarget"|"EvictionByEvictionAPI"
 DEVICE_UNAVAILABLE     "UnexpectedAdmissionError"
 FOLLOW_ON              "EvictionThresholdMet"|"FailedAttachVolume"|"FailedMapVolume"|"FailedKillPod"|"FailedCreatePodContainer"|"FailedPostStartHook"|"FailedPreStopHook"|"NetworkPluginNotReady"|"ErrImageNeverPull"|"CreateContainerError"|"CreateContainerConfigError"|"RunContainerError"|"PodFailurePolicy"
 # What goes well, is tried again, or is told at a low level.
 BENIGN                 any-case  "this is not an error"|"this is not a failure"|"can be safely ignored"|"can safely be ignored"|"exit code 0"|"exit code: 0"|"exit status 0"|"exit status: 0"|"exited with code 0"|"exited with status 0"
 BENIGN                 any-case  "retrying"|"will retry"|"falling back"|"fallback"|"using internal implementation"
-BENIGN                 " INFO "|"[INFO]"|"INFO:"|" DEBUG "|"[DEBUG]"|"DEBUG:"|"UserWarning: "|"FutureWarning: "|"DeprecationWarning: "|"RuntimeWarning: "
+BENIGN                 "level=info"|"level=debug"|"[INFO|"|" INFO "|"[INFO]"|"INFO:"|" DEBUG "|"[DEBUG]"|"DEBUG:"|"UserWarning: "|"FutureWarning: "|"DeprecationWarning: "|"RuntimeWarning: "
 BENIGN                 "systemd-sysv-generator"|"systemd-fstab-generator"|"systemd-gpt-auto-generator"|"systemd-udevd"|"dbus-daemon"
 BENIGN                 "wandb: "|"gpu_timer.cc"|"grpc_wait_for_shutdown"|"eadiness probe failed"|"iveness probe failed"|"tartup probe failed"|"verification failed"|"Route Unhealthy"|"git repository"|"metric server port"
 BENIGN                 "Unable to initialize backend '"
 BENIGN                 "severity=Correct"|"Accessing retired flag"|"cannot be preloaded"|"PMIX ERROR: "|"pip's dependency resolver"
 
+# Counts of failures of which there are none; settings; what is looked for and need not be there.
+BENIGN                 any-case  "(no failures)"|" 0 failed"|"(0 failed"|" 0 errors"|"errors: 0"|"failed: 0"|"no errors"|"without error"|"no failures"|"derived errors ignored"
+BENIGN                 "Failed to find or infer git"|"bearer token failed"|"Unable to find hostfile"|"xcpuinfo_hwloc_topo_load"|"TF-TRT Warning"|"(first observed failure)"|"] Invalid RE2: "|", queue evicted"|"sshd["|"shim disconnected"|"DATA sharding policy"|"unexpected truncation of the dataset"
+
 # Exceptions. Around an exception that ended its program stands a traceback, which tells more.
 PROGRAM_REJECTED       "RuntimeError: "|"ValueError: "|"TypeError: "|"AttributeError: "|"AssertionError: "|"IndexError: "|"NameError: "|"ImportError: "|"ModuleNotFoundError: "|"NotImplementedError: "|"SystemError: "|"OverflowError: "|"RecursionError: "|"UnboundLocalError: "|"InternalError: "|"InvalidArgumentError: "|"CompilationError: "|"CalledProcessError: "
+HUNG_TASK              ".exceptions."|".errors."  "imeout"|"ServiceUnavailable"|"TooManyRequests"|"InternalServerError"|"BadGateway"|"GatewayTimeout"
+FOLLOW_ON              ".exceptions."|".errors."|"errors_impl."  "Error"|"Exception"
 HUNG_TASK              "OSError: "|"IOError: "|"FileNotFoundError: "|"PermissionError: "|"BlockingIOError: "
 FOLLOW_ON              "TimeoutError: "|"TimeoutException: "|"ConnectionError: "|"EOFError: "|"DeadlineExceeded: "|"ServiceUnavailable: "|"RpcError: "|"CancelledError: "|"WorkerError: "|"JobFailed: "|"TaskError: "|"SystemExit: "|"Exception: "|"Exception raised from "|"TracerError: "|"TASK_STATE_FAILED"|"_FAILED)"
 
@@ -488,6 +515,11 @@ FOLLOW_ON              any-case  "thread"|"task "|"process"|"worker"|"rank "|"no
 FOLLOW_ON              any-case  "has failed"|"have failed"|"status failed"|"marked as failed"|"marked failed"|"marked dead"|"failed to start"|"failed to launch"|"failed to spawn"|"failed to join"|" failed with "|" failed: "|" failed on "|" failed at "|" failed after "|"failed unexpectedly"|"encountered a fatal"|"setup failed"|"initialization failed"|"execution failed"|"allocation failed"|"launch failed"|"operation failed"|"failed!"
 FOLLOW_ON              "UNAVAILABLE: "|"ABORTED: "|"CANCELLED: "|"INTERNAL: "|"FAILED_PRECONDITION: "|"DATA_LOSS: "|"NOT_FOUND: "|"INVALID_ARGUMENT: "|"UNIMPLEMENTED: "|"PERMISSION_DENIED: "|"UNAUTHENTICATED: "|"RESOURCE_EXHAUSTED: "|"Unavailable: "|"Aborted: "|"Cancelled: "|"Internal: "|"Deadline exceeded: "|"Failed precondition: "|"Invalid argument: "|"Data loss: "|"Unimplemented: "|"[Errno "|"FATAL ERROR"|"FATAL: "|"Fatal: "|"atal error"|"*ERROR*"
 # Words that none of the look-alikes of the field holds.
+HUNG_TASK              any-case  "save"|"restore"|"checkpoint"|"upload"|"download"|"storage"|"bucket"|"filesystem"|"file system"  " failed"|"failed to "|" failure"|"unable to "
+DEVICE_UNAVAILABLE     any-case  "tpu"|"chip"|"accelerator"|"device"|"driver"  " failed"|"failed to "|" failure"|"unable to "|"unavailable"|"not available"
+NETWORK                any-case  "connect"|"socket"|"link "|"network"|"peer "  " failed"|"failed to "|" failure"|"unable to "|"unavailable"|"refused"|"rejected"
+FOLLOW_ON              any-case  "timeout ("|"timeout: "|"timed out ("  "waiting for"
+FOLLOW_ON              any-case  " failed"|"failed to "|" failure"|"failing "|" fails"|"phase failed"|"unable to "|"refused"|"unavailable"|"limit exceeded"|"exceeded the"|"has exceeded"|"exceeded max"|"crash"|"abort"|"rejected"|"eraising captured"|" hung"|"stuck"|"gave up"|"giving up"|"has caused the"|"illegal "|" lost "|"degraded"|" evicted"|"restarted unexpectedly"|"unexpectedly"|"unexpected "
 FOLLOW_ON              "Error: "|"Exception"|"FAILED"|"rejected"|"inconsistent"|"mismatch"|"gave up"|"iving up"|"is down"|"went down"|"nterrupted"|"orrupt"|"isconnect"|"nsufficient "|"oo many "|"Check failure stack trace"
 )table";
 

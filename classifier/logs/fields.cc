@@ -173,6 +173,10 @@ void ExtractPeerTasks(absl::string_view line, LogEvent& event) {
     case LogKind::kCollectiveStuck:
       ExtractRanksOfCollective(line, event);
       break;
+    case LogKind::kCoordinationTimeout:
+      // "[1] is setting up NCCL communicator and retrieving ncclUniqueId from [0] via …"
+      AddTask(NumberBehind(line, "retrieving ncclUniqueId from ["), event);
+      break;
     default:
       break;
   }

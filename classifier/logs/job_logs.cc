@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "classifier/coordination.h"
 #include "classifier/logs/limits.h"
 
 namespace rapideye::logs {
@@ -125,7 +126,11 @@ int32_t SizeOf(const std::vector<OneLog>& logs) {
   for (const OneLog& log : logs) {
     size = std::max(size, log.reading.size.value_or(0));
     for (const StreamEvent& event : log.reading.events) {
-      if (event.event.kind != LogKind::kCoordinationTimeout) continue;
+      const LogKind kind = event.event.kind;
+      if (kind != LogKind::kCoordinationTimeout && kind != LogKind::kMissedHealthChecks &&
+          kind != LogKind::kRestartedPeer && !classifier::NamesAwaited(event.event)) {
+        continue;
+      }
       for (int32_t task : event.event.peer_tasks) size = std::max(size, task + 1);
     }
   }
@@ -305,6 +310,10 @@ void AddLogOfNobody(const JobClock& clock, const StreamReading& reading,
       case LogKind::kHangDetected:
       // These are waits, which have ended no process, or events of the machine or of a file server.
       case LogKind::kCollectiveStuck:
+        if (!classifier::NamesAwaited(event.event)) break;
+        shared.push_back(event.event);
+        shared.back().age_ms = clock.Age(reading, event.at.unix_ms);
+        break;
       case LogKind::kDeviceSlow:
       case LogKind::kInputWait:
       case LogKind::kHungTask:
@@ -397,11 +406,23 @@ void ExpectWorkers(const Workers& workers, int32_t size, CaptureHeader& header) 
   }
 }
 
+// True if labels before the lines of one file tell the workers apart.
+bool ShareOneFile(const std::vector<OneLog>& logs) {
+  size_t labelled = 0;
+  for (const OneLog& log : logs) {
+    if (log.name.path != logs.front().name.path) return false;
+    if (log.worker) ++labelled;
+  }
+  return labelled > 1;
+}
+
 JobEvidence Build(std::vector<OneLog> logs) {
   JobEvidence evidence;
   CaptureHeader& header = evidence.capture.header;
   const JobClock clock(logs);
+  const int32_t size = SizeOf(logs);  // before their events are moved
   GiveToWorkers(logs);
+  evidence.logs.shared = ShareOneFile(logs);
   Workers workers;
   std::vector<LogEvent> shared;
   const std::vector<std::string> names = NamesInPaths(logs);
@@ -425,7 +446,7 @@ JobEvidence Build(std::vector<OneLog> logs) {
   header.version = 1;
   header.job = "job";
   header.detected_unix_ms = clock.end_unix_ms();
-  ExpectWorkers(workers, SizeOf(logs), header);
+  ExpectWorkers(workers, size, header);
   for (auto& [id, worker] : workers) {
     // A worker without any process in its logs still has one, as far as anybody knows.
     if (worker.snapshot.processes.empty()) worker.snapshot.processes.emplace_back();

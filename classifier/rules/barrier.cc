@@ -48,12 +48,19 @@ bool AreFew(const Case& c, const FailedBarrier& barrier) {
   return barrier.all_named && static_cast<double>(barrier.absent.size()) <= kFewShare * all;
 }
 
+// Half of the job at most did not come, and logs are all there is: nobody tells where they are.
+bool AreHalf(const Case& c, const FailedBarrier& barrier) {
+  return c.logs != nullptr && barrier.all_named &&
+         2 * barrier.absent.size() <= c.topology.workers().size();
+}
+
 void AccuseAll(const Case& c, const std::vector<int>& workers, MissedBarrier fact,
                double confidence, Findings& out) {
   const bool left = fact.missed == Missed::kCameInStep || fact.missed == Missed::kCameAlone;
-  const bool lost = !left && std::all_of(workers.begin(), workers.end(), [&](int worker) {
-    return c.worker(worker).snapshot == nullptr;
-  });
+  // Where logs are all there is, a log that is not there proves nothing.
+  const bool lost = !left && c.logs == nullptr &&
+                    std::all_of(workers.begin(), workers.end(),
+                                [&](int worker) { return c.worker(worker).snapshot == nullptr; });
   Finding finding;
   finding.basis = lost ? Basis::kAbsence : Basis::kPosition;
   finding.cause = left || lost ? Cause::kUnrecoverableError : Cause::kDataInputStall;
@@ -98,6 +105,9 @@ void FindBarrier(const Case& c, Findings& out) {
       Shutdown(c, barrier, out);
     } else if (AreFew(c, barrier)) {
       AccuseAll(c, barrier.absent, {0, &barrier, Missed::kBarrier, {}}, kConfidenceBarrier, out);
+    } else if (AreHalf(c, barrier)) {
+      AccuseAll(c, barrier.absent, {0, &barrier, Missed::kBarrier, {}}, kConfidenceHalfOfBarrier,
+                out);
     } else {
       out.Note(kRule, c, BarrierRejected{BarrierUnclear::kTooManyMissed, &barrier});
     }

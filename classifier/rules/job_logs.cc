@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "classifier/coordination.h"
+#include "classifier/facts.h"
 #include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
 #include "classifier/thresholds.h"
@@ -105,17 +107,6 @@ bool AreFew(const std::vector<int>& some, size_t all) {
           static_cast<double>(some.size()) <= kFewShare * static_cast<double>(all));
 }
 
-std::string LastWords(const WorkerLog& log) {
-  std::string text;
-  if (log.step) absl::StrAppend(&text, " after step ", *log.step);
-  if (log.last_line_ms && *log.last_line_ms >= 1000) {
-    absl::StrAppend(&text, ", ", Span(*log.last_line_ms), " before the end of the logs");
-  }
-  if (!log.last_line.empty())
-    absl::StrAppend(&text, " (its last line: ", Quote(log.last_line), ")");
-  return text;
-}
-
 struct Look {
   const Case& c;
   Findings& out;
@@ -124,42 +115,38 @@ struct Look {
   size_t all() const { return c.topology.workers().size(); }
 };
 
-void Report(const Look& look, Detail detail, double confidence, std::string why) {
+void Report(const Look& look, Detail detail, double confidence, const Fact& fact) {
   Finding finding;
   finding.basis = Basis::kPause;
   finding.cause = Cause::kNoHang;
   finding.detail = detail;
   finding.confidence = confidence;
-  finding.evidence.push_back({why, Strength::kStrong, {}});
+  finding.evidence.push_back(Evidence(look.c, Strength::kStrong, fact));
   for (int worker : look.voices.stopped) {
     if (detail != Detail::kRunning || finding.evidence.size() >= kMaxEvidence) break;
-    finding.evidence.push_back(
-        Evidence(look.c, Strength::kWeak, {worker},
-                 absl::StrCat(Who(look.c.worker(worker)), " caught a SIGTERM")));
+    finding.evidence.push_back(Evidence(look.c, Strength::kWeak, CaughtSigterm{worker}));
   }
-  finding.why = std::move(why);
+  finding.why = FactText(look.c, fact);
   look.out.Add(kRule, std::move(finding));
 }
 
 Finding Begin(Detail detail, double confidence) {
   Finding finding;
-  finding.basis = detail == Detail::kProgramNotQueued ? Basis::kPosition : Basis::kAbsence;
-  finding.cause =
-      detail == Detail::kProgramNotQueued ? Cause::kDataInputStall : Cause::kUnrecoverableError;
+  const bool stalls = detail == Detail::kProgramNotQueued || detail == Detail::kInputPipeline;
+  finding.basis = stalls ? Basis::kPosition : Basis::kAbsence;
+  finding.cause = stalls ? Cause::kDataInputStall : Cause::kUnrecoverableError;
   finding.detail = detail;
   finding.confidence = confidence;
   return finding;
 }
 
-void AddCulprit(const Look& look, int worker, const std::string& what,
-                std::optional<HostActivity> activity, Finding& finding) {
-  std::string text = absl::StrCat(Who(look.c.worker(worker)), what);
+// Adds a culprit with the fact as its reason, and leaves room for what the others say of it.
+Culprit& AddCulprit(const Look& look, const Fact& fact, Finding& finding) {
   if (finding.evidence.size() < kMaxEvidence / 2) {
-    finding.evidence.push_back(Evidence(look.c, Strength::kStrong, {worker}, text));
+    return Accuse(look.c, Strength::kStrong, fact, finding);
   }
-  Culprit culprit = CulpritWorker(look.c, worker, std::move(text));
-  culprit.host_activity = activity;
-  finding.culprits.push_back(std::move(culprit));
+  return finding.culprits.emplace_back(
+      CulpritWorker(look.c, WorkersOf(fact).front(), FactText(look.c, fact)));
 }
 
 // Adds the complaints of workers about others, as far as there is room.
@@ -172,15 +159,13 @@ void AddComplaints(const Case& c, const Voices& voices, std::vector<EvidenceItem
                                  : !of.leader_gone.empty() ? of.leader_gone
                                  : !of.timed_out.empty()   ? of.timed_out
                                                            : of.by_service;
-      evidence.push_back(Evidence(c, Strength::kWeak, {worker},
-                                  absl::StrCat(Who(c.worker(worker)), ": ", Quote(words))));
+      evidence.push_back(Evidence(c, Strength::kWeak, Words{worker, words, Said::kLine}));
     }
   }
   for (int worker : voices.thread_died) {
     if (evidence.size() >= kMaxEvidence) return;
-    evidence.push_back(Evidence(
-        c, Strength::kWeak, {worker},
-        absl::StrCat(Who(c.worker(worker)), ": ", Quote(voices.Log(worker)->thread_died))));
+    evidence.push_back(
+        Evidence(c, Strength::kWeak, Words{worker, voices.Log(worker)->thread_died, Said::kLine}));
   }
 }
 
@@ -191,19 +176,18 @@ void Add(const Look& look, Finding finding) {
   look.out.Add(kRule, std::move(finding));
 }
 
-void Accuse(const Look& look, const std::vector<int>& workers, Detail detail, double confidence,
-            std::string_view while_others) {
+// Accuses workers whose logs end, as `fact` says of each.
+void AccuseAll(const Look& look, const std::vector<int>& workers, Detail detail, double confidence,
+               LogEnds fact) {
   const bool told_to_stop = std::all_of(workers.begin(), workers.end(), [&](int worker) {
     return look.voices.Log(worker) != nullptr && look.voices.Log(worker)->told_to_stop;
   });
   if (told_to_stop && detail != Detail::kProgramNotQueued) detail = Detail::kPreempted;
   Finding finding = Begin(detail, confidence);
   for (int worker : workers) {
-    const WorkerLog* log = look.voices.Log(worker);
-    const std::string last = log == nullptr ? ": there is no log of it"
-                                            : absl::StrCat(" says nothing more", LastWords(*log));
-    AddCulprit(look, worker, absl::StrCat(last, ", ", std::string(while_others)), std::nullopt,
-               finding);
+    fact.worker = worker;
+    fact.log = look.voices.Log(worker);
+    AddCulprit(look, fact, finding);
   }
   Add(look, std::move(finding));
 }
@@ -217,9 +201,9 @@ bool Preempted(const Look& look) {
   });
   if (one == stopped.end()) return false;
   Finding finding = Begin(Detail::kPreempted, kConfidencePreemptedByLog);
-  finding.why = absl::StrCat("the platform took a machine back, and no step was made after that: ",
-                             Quote(look.voices.Log(*one)->preempted));
-  finding.evidence.push_back(Evidence(look.c, Strength::kStrong, {*one}, finding.why));
+  const MachineTaken fact{*one, look.voices.Log(*one)->preempted};
+  finding.why = FactText(look.c, fact);
+  finding.evidence.push_back(Evidence(look.c, Strength::kStrong, fact));
   if (look.all() == 1) finding.culprits.push_back(CulpritWorker(look.c, *one, finding.why));
   look.out.Add(kRule, std::move(finding));
   return true;
@@ -234,9 +218,7 @@ bool Ended(const Look& look) {
                     look.c.timeline.roots.empty();
   if (told) {
     if (Preempted(look)) return true;
-    Report(look, Detail::kEnded, kConfidenceAdvancing,
-           absl::StrCat("the run has ended: ", WhoAll(look.c.topology, look.voices.stopped),
-                        " was told to stop (SIGTERM), and no error came before it"));
+    Report(look, Detail::kEnded, kConfidenceAdvancing, RunEnded{&look.voices.stopped, ""});
     return true;
   }
   if (2 * look.voices.ended.size() <= with_log) return false;
@@ -246,10 +228,7 @@ bool Ended(const Look& look) {
     if (log == nullptr || !log->said_end.empty()) continue;
     if (!log->step || log->step != first.step) return false;
   }
-  Report(look, Detail::kEnded, kConfidenceAdvancing,
-         absl::StrCat("the run has ended: ", WhoAll(look.c.topology, look.voices.ended), " ",
-                      look.voices.ended.size() == 1 ? "says" : "say", " so (",
-                      Quote(first.said_end), ")"));
+  Report(look, Detail::kEnded, kConfidenceAdvancing, RunEnded{&look.voices.ended, first.said_end});
   return true;
 }
 
@@ -260,10 +239,9 @@ void OfNobody(const Look& look) {
   finding.cause = Cause::kUnrecoverableError;
   finding.detail = Detail::kProcessExit;
   finding.confidence = kConfidenceOfNobody;
-  finding.why =
-      absl::StrCat("a log of several workers, whose lines do not tell whose they are, says: ",
-                   Quote(look.c.logs->of_nobody.front()));
-  finding.evidence.push_back({finding.why, Strength::kStrong, {}});
+  const LineOfNobody fact{look.c.logs->of_nobody.front()};
+  finding.why = FactText(look.c, fact);
+  finding.evidence.push_back(Evidence(look.c, Strength::kStrong, fact));
   look.out.Add(kRule, std::move(finding));
 }
 
@@ -284,8 +262,8 @@ bool Declared(const Look& look) {
     return false;
   }
   const bool closed = !look.voices.peer_gone.empty();
-  Accuse(look, dead, closed ? Detail::kProcessExit : Detail::kWorkerLost,
-         kConfidenceSilentAndDeclared, "and then the coordination service missed its heartbeats");
+  AccuseAll(look, dead, closed ? Detail::kProcessExit : Detail::kWorkerLost,
+            kConfidenceSilentAndDeclared, {.missing = Missing::kHeartbeats});
   return true;
 }
 
@@ -301,15 +279,57 @@ bool Leader(const Look& look) {
         return absl::StartsWith(look.voices.Log(worker)->complaints.leader_gone, "RPC: /");
       });
   const bool frozen = unanswered && look.voices.peer_gone.empty();
-  Accuse(look, {0}, frozen ? Detail::kWorkerLost : Detail::kProcessExit, kConfidenceSilentLeader,
-         absl::StrCat("and the coordination service, which it runs, did not answer ",
-                      Count(static_cast<int64_t>(look.voices.leader_gone.size()), "other")));
+  AccuseAll(look, {0}, frozen ? Detail::kWorkerLost : Detail::kProcessExit, kConfidenceSilentLeader,
+            {.missing = Missing::kLeader,
+             .others = static_cast<int64_t>(look.voices.leader_gone.size())});
+  return true;
+}
+
+// Workers that wait name those for whom they wait. Who complains of a wait of its own is a victim.
+bool Named(const Look& look) {
+  std::map<int, AwaitedByName> named;
+  for (int i = 0; i < static_cast<int>(look.all()); ++i) {
+    const Snapshot* snapshot = look.c.worker(i).snapshot;
+    if (snapshot == nullptr) continue;
+    for (const LogEvent& event : snapshot->log_events) {
+      if (!NamesAwaited(event)) continue;
+      for (int32_t task : event.peer_tasks) {
+        if (task < 0 || task >= static_cast<int>(look.all()) || task == i) continue;
+        const WorkerLog* log = look.voices.Log(task);
+        if (log != nullptr && log->complaints.OfOwn()) continue;
+        named.try_emplace(task, AwaitedByName{task, i, event.text});
+      }
+    }
+  }
+  // If most are missing, they may wait elsewhere for those who came.
+  if (named.empty() || 2 * named.size() > look.all()) return false;
+  Finding finding = Begin(Detail::kProgramNotQueued, kConfidenceAwaitedByName);
+  for (const auto& [worker, fact] : named) AddCulprit(look, fact, finding);
+  Add(look, std::move(finding));
+  return true;
+}
+
+// Everybody who has a line in the log that all share waited in vain; a few have no line at all.
+bool NeverSpoke(const Look& look) {
+  const auto waited = [&look](int worker) {
+    return !look.voices.Log(worker)->complaints.timed_out.empty();
+  };
+  const std::vector<int>& complaining = look.voices.complaining;
+  const auto with_log = static_cast<size_t>(look.voices.with_log());
+  if (!look.c.logs->shared || with_log < kLeastLogsToCompare || complaining.size() != with_log ||
+      !look.voices.peer_gone.empty() || !AreFew(look.voices.without_log, look.all()) ||
+      !std::all_of(complaining.begin(), complaining.end(), waited)) {
+    return false;
+  }
+  AccuseAll(look, look.voices.without_log, Detail::kProgramNotQueued, kConfidenceSilentInWait,
+            {.missing = Missing::kWaits, .others = static_cast<int64_t>(complaining.size())});
   return true;
 }
 
 bool Silent(const Look& look) {
   if (look.voices.complaining.empty()) return false;
   if (!look.voices.without_log.empty()) {
+    if (NeverSpoke(look)) return true;
     look.out.Note(kRule, absl::StrCat("who fell silent is not told: there is no log of ",
                                       WhoAll(look.c.topology, look.voices.without_log)));
     return false;
@@ -335,14 +355,12 @@ bool Silent(const Look& look) {
     return false;
   }
   if (!look.voices.peer_gone.empty() && !look.voices.silent.empty()) {
-    Accuse(look, silent, Detail::kProcessExit, kConfidenceSilentAndClosed,
-           absl::StrCat("while connections to a peer were closed for ",
-                        WhoAll(look.c.topology, look.voices.peer_gone)));
+    AccuseAll(look, silent, Detail::kProcessExit, kConfidenceSilentAndClosed,
+              {.missing = Missing::kClosed, .closed = &look.voices.peer_gone});
   } else {
-    Accuse(
-        look, silent, Detail::kProgramNotQueued, kConfidenceSilentInWait,
-        absl::StrCat("while ", Count(static_cast<int64_t>(look.voices.complaining.size()), "other"),
-                     " waited for it until a time-out"));
+    AccuseAll(look, silent, Detail::kProgramNotQueued, kConfidenceSilentInWait,
+              {.missing = Missing::kWaits,
+               .others = static_cast<int64_t>(look.voices.complaining.size())});
   }
   return true;
 }
@@ -357,11 +375,8 @@ bool Retries(const Look& look) {
   if (!AreFew(trying, look.all())) return false;
   Finding finding = Begin(Detail::kProgramNotQueued, kConfidenceRetries);
   for (int worker : trying) {
-    const WorkerLog& log = *look.voices.Log(worker);
-    AddCulprit(look, worker,
-               absl::StrCat(" tries again and again, ", log.retries,
-                            " times so far: ", Quote(log.retried)),
-               HostActivity::kRetry, finding);
+    AddCulprit(look, LogRepeats{worker, look.voices.Log(worker)}, finding).host_activity =
+        HostActivity::kRetry;
   }
   Add(look, std::move(finding));
   return true;
@@ -397,11 +412,47 @@ bool Ports(const Look& look) {
   finding.detail = Detail::kDcnHost;
   finding.confidence = kConfidencePortByLog;
   for (int worker : failed) {
-    AddCulprit(look, worker,
-               absl::StrCat(": its adapter reports an error of its own port, after which no step "
-                            "was made: ",
-                            Quote(OwnPort(*look.c.worker(worker).snapshot)->text)),
-               std::nullopt, finding);
+    AddCulprit(look, PortFailed{worker, OwnPort(*look.c.worker(worker).snapshot)->text}, finding);
+  }
+  Add(look, std::move(finding));
+  return true;
+}
+
+// The last event of the kind; nullptr: there is none.
+const LogEvent* LastOf(const Snapshot* snapshot, LogKind kind) {
+  const LogEvent* last = nullptr;
+  if (snapshot == nullptr) return last;
+  for (const LogEvent& event : snapshot->log_events) {
+    if (event.kind == kind) last = &event;
+  }
+  return last;
+}
+
+// The line in which a loader of data has failed, rather than is slow.
+const LogEvent* FailedLoader(const Snapshot* snapshot) {
+  static constexpr std::array<std::string_view, 6> kWords = {
+      "` failed",  "failed with", "exited unexpectedly", "terminated unexpectedly",
+      "killed by", "Bus error"};
+  const LogEvent* event = LastOf(snapshot, LogKind::kInputWait);
+  const bool failed =
+      event != nullptr && std::any_of(kWords.begin(), kWords.end(), [event](std::string_view word) {
+        return text::Contains(event->text, word);
+      });
+  return failed ? event : nullptr;
+}
+
+// The loaders of a few workers failed, and these made no step since.
+bool Loaders(const Look& look) {
+  std::vector<int> failed;
+  for (int i = 0; i < static_cast<int>(look.all()); ++i) {
+    if (FailedLoader(look.c.worker(i).snapshot) != nullptr) failed.push_back(i);
+  }
+  if (failed.empty() || (failed.size() < look.all() && !AreFew(failed, look.all()))) return false;
+  Finding finding = Begin(Detail::kInputPipeline, kConfidenceLoaderFailed);
+  for (int worker : failed) {
+    const LogEvent& event = *FailedLoader(look.c.worker(worker).snapshot);
+    AddCulprit(look, Words{worker, event.text, Said::kLine}, finding).host_activity =
+        HostActivity::kInput;
   }
   Add(look, std::move(finding));
   return true;
@@ -448,10 +499,103 @@ void Running(const Look& look) {
   }
   if (telling.empty()) return;
   Report(look, Detail::kRunning, kConfidencePause,
-         absl::StrCat("steps go on to the end of the logs, and nobody speaks of an error; the "
-                      "last one is ",
-                      *look.voices.Log(telling.front())->step, " (",
-                      WhoAll(look.c.topology, telling), ")"));
+         StepsGoOn{&telling, *look.voices.Log(telling.front())->step});
+}
+
+std::string WithoutDigits(std::string_view line) {
+  std::string text(line);
+  std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
+  return text;
+}
+
+bool HoldsAny(std::string_view line, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [line](std::string_view word) {
+    return text::ContainsIgnoreCase(line, word);
+  });
+}
+
+// What a host does, by a line that says that it begins.
+std::optional<HostActivity> Begun(std::string_view line) {
+  if (!HoldsAny(line, {"ing "})) return std::nullopt;
+  if (HoldsAny(line, {"restoring", "loading checkpoint", "reading checkpoint"})) {
+    return HostActivity::kCheckpointRestore;
+  }
+  if (HoldsAny(line, {"saving", "serializing", "writing checkpoint"})) {
+    return HostActivity::kCheckpointSave;
+  }
+  if (HoldsAny(line, {"compiling"})) return HostActivity::kCompilation;
+  if (HoldsAny(line, {"loading", "reading", "downloading", "fetching"})) {
+    return HostActivity::kStorageRead;
+  }
+  return std::nullopt;
+}
+
+// All logs but one end with the same line, which says that something is finished; the log of the
+// odd one has ended long before that, with a line that says that it begins something.
+void Behind(const Look& look) {
+  const Voices& voices = look.voices;
+  if (voices.AnyComplains() || !voices.without_log.empty()) return;
+  std::optional<int> odd;
+  for (int i = 0; i < static_cast<int>(look.all()); ++i) {
+    const std::optional<int64_t>& last = voices.Log(i)->last_line_ms;
+    if (!last) return;
+    if (!odd || *last > *voices.Log(*odd)->last_line_ms) odd = i;
+  }
+  if (!odd || look.all() < kLeastLogsToCompare) return;
+  const WorkerLog& behind = *voices.Log(*odd);
+  const std::optional<HostActivity> activity = Begun(behind.last_line);
+  const std::string& finished = voices.Log(*odd == 0 ? 1 : 0)->last_line;
+  if (!activity || !HoldsAny(finished, {"finished", "done", "complete", "loaded", "restored",
+                                        "saved", "reached"})) {
+    return;
+  }
+  for (int i = 0; i < static_cast<int>(look.all()); ++i) {
+    if (i == *odd) continue;
+    if (*voices.Log(i)->last_line_ms + kBehindInLogMs > *behind.last_line_ms ||
+        WithoutDigits(voices.Log(i)->last_line) != WithoutDigits(finished)) {
+      return;
+    }
+  }
+  Finding finding = Begin(Detail::kProgramNotQueued, kConfidenceBehindInLog);
+  AddCulprit(look, BegunAlone{*odd, &behind, finished}, finding).host_activity = activity;
+  Add(look, std::move(finding));
+}
+
+// A few logs end with an error of their program's own, and the others tell of nothing.
+void OnlyError(const Look& look) {
+  if (look.voices.AnyComplains() || !look.voices.without_log.empty()) return;
+  std::vector<int> erring;
+  for (int i = 0; i < static_cast<int>(look.all()); ++i) {
+    const LogEvent* event = LastOf(look.c.worker(i).snapshot, LogKind::kProgramRejected);
+    const std::optional<int64_t>& last = look.voices.Log(i)->last_line_ms;
+    if (event == nullptr) continue;
+    if (!event->age_ms || !last || *event->age_ms - *last > kErrorAtEndMs) return;
+    erring.push_back(i);
+  }
+  if (!AreFew(erring, look.all())) return;
+  Finding finding = Begin(Detail::kOther, kConfidenceOnlyError);
+  finding.basis = Basis::kError;
+  for (int worker : erring) {
+    const LogEvent& event = *LastOf(look.c.worker(worker).snapshot, LogKind::kProgramRejected);
+    AddCulprit(look, Words{worker, event.text, Said::kLine}, finding);
+  }
+  Add(look, std::move(finding));
+}
+
+// The only log ends as the runtime waits for other hosts, of which no log tells.
+void Lingers(const Look& look) {
+  if (look.all() != 1 || look.voices.AnyComplains() || look.voices.Log(0) == nullptr) return;
+  const Snapshot* snapshot = look.c.worker(0).snapshot;
+  const LogEvent* event = LastOf(snapshot, LogKind::kDeviceUnavailable);
+  if (event == nullptr || event != &snapshot->log_events.back() || look.voices.Log(0)->step ||
+      !text::Contains(event->text, "TPU backend initialization is taking more than")) {
+    return;
+  }
+  Finding finding = Begin(Detail::kNotStarted, kConfidenceStartUpLingers);
+  const StartUpLingers fact{0, event->text};
+  finding.why = FactText(look.c, fact);
+  finding.evidence.push_back(Evidence(look.c, Strength::kStrong, fact));
+  look.out.Add(kRule, std::move(finding));
 }
 
 void Apply(const Look& look) {
@@ -462,8 +606,14 @@ void Apply(const Look& look) {
   }
   OfNobody(look);
   if (!look.out.items.empty()) return;
-  if (Declared(look) || Ports(look) || Leader(look) || Retries(look) || Silent(look)) return;
+  if (Declared(look) || Ports(look) || Leader(look) || Retries(look) || Named(look) ||
+      Silent(look) || Loaders(look)) {
+    return;
+  }
   Running(look);
+  for (const auto find : {Behind, OnlyError, Lingers}) {
+    if (look.out.items.empty()) find(look);
+  }
 }
 
 }  // namespace

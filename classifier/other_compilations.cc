@@ -1,4 +1,4 @@
-#include "classifier/compiled_otherwise.h"
+#include "classifier/other_compilations.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -66,9 +66,9 @@ std::vector<std::set<int>> OfOneModule(const Topology& topology, const std::set<
 
 }  // namespace
 
-std::vector<int> CompiledOtherwise(const Topology& topology, const Positions& positions,
-                                   const std::vector<int>& running,
-                                   const std::vector<bool>& marked) {
+std::vector<int> WorkersOfOtherCompilations(const Topology& topology, const Positions& positions,
+                                            const std::vector<int>& running,
+                                            const std::vector<bool>& marked) {
   std::map<std::pair<int, int32_t>, std::set<int>> slots;      // by cohort and launch id
   std::map<std::pair<int, int>, std::vector<int>> of_program;  // by cohort and program
   for (int i = 0; i < static_cast<int>(running.size()); ++i) {

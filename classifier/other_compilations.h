@@ -1,7 +1,7 @@
-// CompiledOtherwise finds workers whose program is another compilation of the one that their
-// mates run.
-#ifndef RAPIDEYE_CLASSIFIER_COMPILED_OTHERWISE_H_
-#define RAPIDEYE_CLASSIFIER_COMPILED_OTHERWISE_H_
+// WorkersOfOtherCompilations finds workers whose program is another compilation of the one that
+// their mates run.
+#ifndef RAPIDEYE_CLASSIFIER_OTHER_COMPILATIONS_H_
+#define RAPIDEYE_CLASSIFIER_OTHER_COMPILATIONS_H_
 
 #include <vector>
 
@@ -22,10 +22,10 @@ namespace rapideye::classifier {
 // the cohort's order, then the one whose first worker is lower. Where no cohorts are known,
 // slices that each run one program may be the stages of a pipeline: these are compared only if
 // a single slice differs from two others or more.
-std::vector<int> CompiledOtherwise(const Topology& topology, const Positions& positions,
-                                   const std::vector<int>& running,
-                                   const std::vector<bool>& marked);
+std::vector<int> WorkersOfOtherCompilations(const Topology& topology, const Positions& positions,
+                                            const std::vector<int>& running,
+                                            const std::vector<bool>& marked);
 
 }  // namespace rapideye::classifier
 
-#endif  // RAPIDEYE_CLASSIFIER_COMPILED_OTHERWISE_H_
+#endif  // RAPIDEYE_CLASSIFIER_OTHER_COMPILATIONS_H_
