@@ -113,18 +113,38 @@ std::vector<Case> OfServices() {
 std::vector<Case> Prefixed() {
   const std::string hex = "0123456789abcdef0123456789abcdef";
   std::vector<Case> all;
-  for (const std::string begin : {"dop_v1_", "hvs.", "dckr_pat_", "gsk_", "r8_", "nvapi-", "xai-",
-                                  "tgp_v1_", "lsv2_pt_", "sk_live_", "rk_test_", "glsa_", "glc_",
-                                  "lin_api_", "sq0atp-", "ATATT3", "glrt-", "glptt-"}) {
+  for (const std::string begin :
+       {"dop_v1_", "hvs.",        "dckr_pat_", "gsk_",     "r8_",    "nvapi-",      "xai-",
+        "tgp_v1_", "lsv2_pt_",    "sk_live_",  "rk_test_", "glsa_",  "glc_",        "lin_api_",
+        "sq0atp-", "ATATT3",      "glrt-",     "glptt-",   "dp.pt.", "fo1_",        "fm2_",
+        "nfp_",    "tskey-auth-", "CCIPAT_",   "ATBB",     "HRKU-",  "pscale_tkn_", "pnu_",
+        "whsec_",  "ntn_",        "secret_",   "sntrys_",  "figd_",  "pplx-",       "rpa_",
+        "pcsk_",   "phc_"}) {
     const std::string body = begin == "dop_v1_" ? hex : Digits(44);
     all.push_back({absl::StrCat("sent ", begin, body, " to it"), body});
   }
   for (const std::string& whole :
-       {absl::StrCat("dap", "i", hex), absl::StrCat("SG", ".", Digits(22), ".", Digits(43)),
+       {absl::StrCat("dap", "i", hex),
+        absl::StrCat("SG", ".", Digits(22), ".", Digits(43)),
         absl::StrCat("AGE-SECRET", "-KEY-1", std::string(58, 'Q')),
-        absl::StrCat(Digits(14), ".atlasv1.", Digits(60)), absl::StrCat("abc8Q", "~", Digits(34)),
-        absl::StrCat("NR", "AK-", std::string(26, 'X')), absl::StrCat("shp", "at_", hex),
-        absl::StrCat("pat", Digits(14), ".", hex, hex)}) {
+        absl::StrCat(Digits(14), ".atlasv1.", Digits(60)),
+        absl::StrCat("abc8Q", "~", Digits(34)),
+        absl::StrCat("NR", "AK-", std::string(26, 'X')),
+        absl::StrCat("shp", "at_", hex),
+        absl::StrCat("pat", Digits(14), ".", hex, hex),
+        absl::StrCat("sb", "p_", hex, "01234567"),
+        absl::StrCat("pu", "l-", hex, "01234567"),
+        absl::StrCat("ruby", "gems_", hex, hex.substr(16)),
+        absl::StrCat("bk", "ua_", hex, "01234567"),
+        absl::StrCat("sq", "p_", hex, "01234567"),
+        absl::StrCat("snt", "ryu_", hex, hex),
+        absl::StrCat("KGA", "T_", hex),
+        absl::StrCat("AKC", "p", Digits(70)),
+        absl::StrCat("ABS", "K", Digits(70)),
+        absl::StrCat("S", "K", hex),
+        absl::StrCat("ke", "y-", hex),
+        absl::StrCat("123456789:", "AA", Digits(33)),
+        absl::StrCat("M", Digits(24), ".", Digits(6), ".", Digits(30))}) {
     all.push_back({absl::StrCat("sent ", whole, " to it"), whole});
   }
   return all;
@@ -219,10 +239,113 @@ std::vector<Case> Assigned() {
   };
 }
 
+std::vector<Case> OfHeadersAndLogins() {
+  const std::string key = Digits(24);
+  return {
+      {absl::StrCat("Authorization: SSWS ", key), key},
+      {absl::StrCat("authorization: GoogleLogin auth=", key), key},
+      {absl::StrCat("curl -H Authorization:\\ Bearer\\ ", key), key},
+      {absl::StrCat("Authorization: Digest username=\"u\", response=\"", key, "\""), key},
+      {absl::StrCat(R"({"Authorization": "OAuth oauth_signature=\")", key, R"(\""})"), key},
+      {absl::StrCat("cookies={\"sessionid\": \"", key, "\"}"), key},
+      {absl::StrCat("PHPSESSID=", key), key},
+      {absl::StrCat("curl -b session=", key, " https://x"), key},
+      {absl::StrCat("SAMLResponse=", key), key},
+      {"auth=('svc', 'hunter')", "hunter"},
+      {"requests.get(url, auth=HTTPBasicAuth(\"u\", \"hunter\"))", "hunter"},
+      {absl::StrCat("{'access': '", key, "', 'refresh': '", Digits(30), "'}"), Digits(30)},
+      {absl::StrCat("login(key='", key, "')"), key},
+      {absl::StrCat("{\"username\":\"u\",\"key\":\"", key, "\"}"), key},
+      {"(user='u', pass='hunter')", "hunter"},
+      {absl::StrCat("{\"kty\":\"RSA\",\"d\":\"", key, "\",\"e\":\"AQAB\"}"), key},
+      {absl::StrCat("---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\n", kPem, "\n---- END"), kPem},
+      {absl::StrCat("Private-Lines: 1\n", kPem, "\nPrivate-MAC: 0"), kPem},
+      {absl::StrCat("data: LS0tLS1CRUdJTiB", "SU0EgUFJJVkFURSBLRVk", key), key},
+  };
+}
+
+std::vector<Case> OfUrlsAndDatabases() {
+  const std::string key = Digits(32);
+  return {
+      {"https://user:pa/ss9word@host/x", "pa/ss9word"},
+      {"jdbc:oracle:thin:scott/hunter2@//db:1521/x", "hunter2"},
+      {"sqlplus scott/hunter2@orcl", "hunter2"},
+      {"db:5432:x:train:hunter2", "hunter2"},
+      {absl::StrCat("https://conda.example/t/", key, "/acme"), key},
+      {absl::StrCat("https://x/?sessionid=", key), key},
+      {"https://cdn/o?hdnea=exp=1~hmac=0123456789abcdef", "0123456789abcdef"},
+      {"CREATE USER train IDENTIFIED BY 'hunter'", "hunter"},
+      {"ALTER USER train WITH PASSWORD 'hunter'", "hunter"},
+      {"requirepass hunter", "hunter"},
+      {absl::StrCat("fs.s3a.secret.key=", key), key},
+      {absl::StrCat("spark.hadoop.fs.s3a.secret.key ", key), key},
+      {absl::StrCat("fs.azure.account.key.acme.dfs.core.windows.net=", key, "=="), key},
+  };
+}
+
+std::vector<Case> OfTools() {
+  return {
+      {"podman login -u u -p hunter quay.io", "hunter"},
+      {"helm registry login -u u -p hunter r.io", "hunter"},
+      {"twine upload -u __token__ -p hunter dist/*", "hunter"},
+      {"skopeo copy --src-creds u:hunter docker://x", "hunter"},
+      {"run --basic-auth=u:hunter", "hunter"},
+      {"etcdctl --user root:hunter2x get k", "hunter2x"},
+      {"http -a u:hunter GET x", "hunter"},
+      {"echo hunter | docker login -u u --password-stdin", "hunter"},
+      {"echo hunter | sudo -S make", "hunter"},
+      {"echo 'u:hunter' | chpasswd", "hunter"},
+      {"restic --password-command 'echo hunter'", "hunter"},
+      {"unzip -P hunter x.zip", "hunter"},
+      {"openssl enc -k hunter", "hunter"},
+      {"ldapsearch -D cn=a -w hunter", "hunter"},
+      {"ipmitool -I lanplus -H h -U a -P 'hunter'", "hunter"},
+      {"snmpwalk -A hunter -X x", "hunter"},
+      {"samba-tool user create u hunter", "hunter"},
+      {"net use \\\\h\\s /user:u hunter", "hunter"},
+      {"wpa_passphrase net hunter", "hunter"},
+      {"useradd -p hunter u", "hunter"},
+      {"sqlcmd -S h -U sa -P hunter", "hunter"},
+      {"htpasswd -b f u hunter", "hunter"},
+      {"rabbitmqctl add_user u hunter", "hunter"},
+      {"rclone obscure hunter", "hunter"},
+      {"mc alias set m http://h KEY hunter", "hunter"},
+      {"ftp: > PASS hunter", "hunter"},
+      {"vault login hunter2hunter2", "hunter2hunter2"},
+      {"ngc config set apikey hunter2", "hunter2"},
+      {"poetry config pypi-token.pypi hunter2", "hunter2"},
+      {"redis-cli --pass hunter", "hunter"},
+  };
+}
+
+std::vector<Case> BehindNames() {
+  const std::string key = Digits(24);
+  return {
+      {absl::StrCat("ENV NGC_API_KEY ", key), key},
+      {absl::StrCat("setenv DB_PASS ", key), key},
+      {absl::StrCat("secret_access_key -> ", key), key},
+      {absl::StrCat("the password is: ", key), key},
+      {absl::StrCat("access token ", key, " is expired"), key},
+      {absl::StrCat("wandb: api key ", key, " is invalid"), key},
+      {absl::StrCat("--api_key", std::string(1, '\0'), "hunter", std::string(1, '\0')), "hunter"},
+      {"['--password', 'hunter', '--steps']", "hunter"},
+      {absl::StrCat("[\"--hf_token\",\"", key, "\"]"), key},
+      {absl::StrCat("--wandb-key=", key), key},
+      {absl::StrCat("DD-APPLICATION-KEY: ", key), key},
+      {absl::StrCat("\"routing_key\":\"", key, "\""), key},
+      {absl::StrCat("role_id=x secret_id=", key), key},
+      {absl::StrCat("OPENAI_KEY=", key), key},
+      {absl::StrCat("run --pass=", key), key},
+      {"SecretString='hunter'", "hunter"},
+      {"train.py --password=<angle>9 --steps=3", "<angle>9"},
+  };
+}
+
 std::vector<Case> Secrets() {
   std::vector<Case> all = OfUrlsAndClouds();
   for (const std::vector<Case>& more :
-       {OfServices(), Prefixed(), OfChatsAndUrls(), OfCommandsAndSettings(), Assigned()}) {
+       {OfServices(), Prefixed(), OfChatsAndUrls(), OfCommandsAndSettings(), Assigned(),
+        OfHeadersAndLogins(), OfUrlsAndDatabases(), OfTools(), BehindNames()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;
@@ -305,6 +428,25 @@ TEST(RedactorTest, WhatOnlyLooksLikeASecretStays) {
            "r8_fusion gsk_kernel_7 pattern.0 SG.1.2 xai-7 sk_live_step dapi12 hvs.step",
            "7z of zip -r out.zip in, mongo -u admin, az login -u app",
            "client-key: /etc/tls/client.key",
+           "    password = getpass.getpass()",
+           "    api_key = os.environ['API_KEY']",
+           "    headers['X-Api-Key'] = self._api_key",
+           "    login(token=token)",
+           "def login(user: str, password: str, secret: str = None) -> None:",
+           "std::string token = absl::StrCat(a, b);",
+           "usage: train.py [--token TOKEN] [--password PASSWORD] [--api-key KEY]",
+           "credentials: application default",
+           "Password authentication failed for user \"train\"",
+           "secret \"train-slice-0-tls\" not found",
+           "docker run --user 1000:100 image; chown --user root:wheel",
+           "cache_key: e4d909c290d0fb1ca068ffaddf22cbd0 and cache key "
+           "e4d909c290d0fb1ca068ffaddf22cbd0",
+           "git clone ssh://git@github.com:acme/m.git; http://[::1]:8080/x@y https://host:8080/a@b",
+           "session_id=42, session_id=123e4567-e89b-12d3-a456-426614174000",
+           "{\"d\": \"f32[8,128]\", \"p\": 0.5, \"q\": \"short\"}",
+           "echo step 12 | tee log; echo 'a:b' | sort",
+           "pul-1 sqp_1 pn_step phc_1 rpa_layer_7 nfp_block SK12 key-12 figd_x ntn_layer",
+           "MyModule_layer_norm_12345.forward.some_function_name_that_is_long_enough",
            "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
            "already password=[redacted] and https://[redacted]@host/",
        }) {
@@ -346,7 +488,8 @@ TEST(RedactorTest, WrongPatternsAreNamed) {
 TEST(RedactorTest, TakesTimeLinearInTheText) {
   for (const std::string piece :
        {"-----BEGIN PRIVATE KEY-----", "http://a:", "token=", "password:", "authorization: basic ",
-        "eyJaaaaaaaa.", "curl -u a", "a", "\"password\":\"\\", "login a password "}) {
+        "eyJaaaaaaaa.", "curl -u a", "a", "echo a ", "docker login ", "ftp user: ", "auth('a',",
+        "----BEGIN ", "\"password\":\"\\", "login a password "}) {
     std::string text;
     while (text.size() < (size_t{1} << 20)) text += piece;
     Redacted(text);  // ends: the test's own deadline would tell
