@@ -67,7 +67,7 @@ std::optional<ErrorKind> KindByWording(std::string_view text) {
 constexpr std::string_view kContinuatorHalted = "The program continuator has halted unexpectedly";
 
 // Words about a peer that is gone, or of a service that ends all processes because one is gone.
-constexpr std::array<std::string_view, 20> kWordsOfVictims = {
+constexpr std::array<std::string_view, 21> kWordsOfVictims = {
     "onnection closed by peer",
     "onnection reset by peer",
     "Gloo ",
@@ -89,6 +89,8 @@ constexpr std::array<std::string_view, 20> kWordsOfVictims = {
     "we are taking the entire process down",
     "threads to join the rendezvous",
     "DEADLINE_EXCEEDED: GetKeyValue() timed out",
+    // Python's own watchdog, with a limit in hours, minutes and seconds.
+    "Timeout (0:",
 };
 
 // True for the kinds under which lines with such words are filed.
@@ -101,6 +103,13 @@ bool IsOfVictims(LogKind kind) {
 bool HasWordsOfVictims(std::string_view text) {
   return std::any_of(kWordsOfVictims.begin(), kWordsOfVictims.end(),
                      [text](std::string_view words) { return text::Contains(text, words); });
+}
+
+// True for a line with which a process ends itself because of another one, or for lack of progress.
+bool EndsItsProcess(const LogEvent& event) {
+  return IsOfVictims(event.kind) &&
+         (text::Contains(event.text, "the JAX distributed service detected fatal errors") ||
+          text::Contains(event.text, "Timeout (0:"));
 }
 
 // True for a line that merely follows some other failure, under whatever kind it was filed.
@@ -552,6 +561,19 @@ class Reader {
                        });
   }
 
+  // True if the log of another worker, too, says that somebody or the service was gone: it ends
+  // for the same reason, be it a moment later.
+  bool OthersAreToldToo(int victim) const {
+    for (int i = 0; i < static_cast<int>(topology_.workers().size()); ++i) {
+      const Snapshot* snapshot = topology_.worker(i).snapshot;
+      if (i == victim || snapshot == nullptr) continue;
+      if (std::any_of(snapshot->log_events.begin(), snapshot->log_events.end(), EndsItsProcess)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   // Takes the ends of victims out of the roots, if there is a failure that they can have
   // followed: another root, a worker of which nothing is known, another victim.
   void DropVictims() {
@@ -563,7 +585,11 @@ class Reader {
     const bool missing =
         std::any_of(topology_.workers().begin(), topology_.workers().end(),
                     [](const WorkerInfo& worker) { return worker.snapshot == nullptr; });
-    if (victims.empty() || (others.empty() && victims.size() == 1 && !missing)) return;
+    if (victims.empty()) return;
+    const bool alone = others.empty() && victims.size() == 1 && !missing;
+    if (alone && !OthersAreToldToo(timeline_.errors[static_cast<size_t>(victims.front())].worker)) {
+      return;
+    }
     timeline_.roots = std::move(others);
     for (int victim : victims) {
       Note(timeline_.errors[static_cast<size_t>(victim)],

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "classifier/host_place.h"
 #include "classifier/phrases.h"
+#include "classifier/restarts.h"
 #include "classifier/rules/rules.h"
 #include "classifier/thresholds.h"
 #include "classifier/wording.h"
@@ -134,6 +135,17 @@ bool SomebodyEnded(const Case& c) {
   });
 }
 
+// A process that ended because of others, or of its own watchdog, makes no more steps: those that
+// it made until then are the past.
+bool SomebodyFollowed(const Case& c) {
+  return std::any_of(c.timeline.errors.begin(), c.timeline.errors.end(), [&c](const ErrorEvent& e) {
+    if (e.kind != ErrorKind::kExit || !e.of_victim) return false;
+    const Snapshot* snapshot = c.worker(e.worker).snapshot;
+    return snapshot != nullptr &&
+           std::none_of(snapshot->processes.begin(), snapshot->processes.end(), IsAlive);
+  });
+}
+
 void Advancing(const Case& c, Findings& out) {
   int telling = 0;
   int recent = 0;
@@ -191,7 +203,7 @@ void LoopsAdvancing(const Case& c, Findings& out) {
   // All loops that report must advance: a worker without a report may be the one that stands.
   const auto workers = static_cast<int64_t>(c.topology.workers().size());
   if (telling == 0 || recent < telling || telling <= kAdvancingShare * workers) return;
-  if (SomebodyFailed(c) || CollectiveLostAPeer(c)) {
+  if (SomebodyFailed(c) || SomebodyFollowed(c) || CollectiveLostAPeer(c)) {
     out.Note(kRule, "training loops made steps a short while ago, but a worker has failed since");
     return;
   }
@@ -229,7 +241,7 @@ void LogsAdvancing(const Case& c, Findings& out) {
   });
   if (!outrun || ceased.size() >= telling.size()) return;
   if (telling.empty()) return;
-  if (SomebodyFailed(c) || CollectiveLostAPeer(c)) {
+  if (SomebodyFailed(c) || SomebodyFollowed(c) || CollectiveLostAPeer(c)) {
     out.Note(kRule, "logs told steps a short while ago, but a worker has failed since");
     return;
   }
