@@ -304,7 +304,7 @@ Finding Whereabout(const Case& c, const Whereabouts& who, const std::vector<int>
       "have an agent, and no training process");
   say(who.in_start_up, "waits for the job to be complete", "wait for the job to be complete");
   say(who.opening, "opens its chips", "open their chips");
-  say(who.elsewhere, "is past that", "are past that");
+  say(who.elsewhere, "does not wait for that", "do not wait for that");
   AddStages(c, finding);
   for (int worker : kept) {
     finding.evidence.push_back(

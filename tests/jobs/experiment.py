@@ -144,7 +144,7 @@ class Run:
             self.fault.prepare(self)
         for rank in self.ranks:
             if rank.number not in self.fault.absent:
-                self._start_rank(rank)
+                self.start_rank(rank)
 
     def start_coordinator(self):
         """Also in the place of one that is gone with its disk."""
@@ -293,7 +293,7 @@ class Run:
             20,
         )
 
-    def _start_rank(self, rank):
+    def start_rank(self, rank):
         fault = self.fault
         odd = (
             [f"--odd={fault.odd}", f"--odd-at={fault.odd_at}"]

@@ -50,6 +50,15 @@ HEALTHY = (
         options=(f"--steps={LAST_STEP}", "--uploads=10"),
     ),
     Fault(
+        "restarted",
+        "all are ended by SIGTERM and SIGKILL, and started again",
+        "begins anew, and trains on",
+        "",
+        RUNNING | Truth([Verdict("NO_HANG")], [NOBODY]),
+        inject=injections.restart_job,
+        patience=120,
+    ),
+    Fault(
         "stopped-briefly",
         "stopped for 5 s",
         "trains on",

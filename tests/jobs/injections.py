@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 import threading
+import time
 
 import networks
 import processes
@@ -33,6 +34,23 @@ def lose_leader_host(run):
             os.kill(pid, signal.SIGKILL)
     run.coordinator_process.wait()
     run.start_coordinator()
+
+
+def restart_job(run):
+    """Ends the whole job as a scheduler does, by SIGTERM and then SIGKILL, and starts it again."""
+    ended = [
+        [rank.process.pid] + processes.descendants(rank.process.pid) + rank.pids()
+        for rank in run.ranks
+    ]
+    for rank in run.ranks:
+        os.kill(rank.process.pid, signal.SIGTERM)
+    time.sleep(3)
+    for pid in {pid for pids in ended for pid in pids}:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    for rank in run.ranks:
+        rank.process.wait()
+        run.start_rank(rank)
 
 
 def kill_those_of_truth(run):
