@@ -19,6 +19,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "classifier/coordination.h"
+#include "classifier/facts.h"
 #include "classifier/host_place.h"
 #include "classifier/obstacles.h"
 #include "classifier/phrases.h"
@@ -373,6 +374,7 @@ class Rule {
     std::vector<int> absent = who_.never_came;
     absent.insert(absent.end(), who_.without_process.begin(), who_.without_process.end());
     if (absent.empty()) absent = who_.left;
+    if (absent.empty() && NameThoseBefore()) return;
     if (absent.empty()) {
       out_.Note(kRule, absl::StrCat(WhyOthersWait(c_, who_), ", but everybody has come"));
       return;
@@ -400,6 +402,36 @@ class Rule {
       if (!any_of_them) finding.culprits.push_back(CulpritWorker(c_, worker, std::move(text)));
     }
     Conclude(std::move(finding));
+  }
+
+  // Nobody passes a start-up that others wait in, or have waited in until its time-out: a worker
+  // whose program stands elsewhere, and waits for nobody, has not come to it yet.
+  bool NameThoseBefore() {
+    const auto timed_out = [this](int worker) {
+      return std::binary_search(who_.timed_out.begin(), who_.timed_out.end(), worker);
+    };
+    const auto not_waiting = [&](int worker) { return !timed_out(worker); };
+    // A worker without a stack may be the one that is missing.
+    if (std::any_of(who_.unplaced.begin(), who_.unplaced.end(), not_waiting)) return false;
+    std::vector<std::pair<int, HostPlace>> before;
+    for (int worker : who_.elsewhere) {
+      if (timed_out(worker)) continue;
+      before.emplace_back(worker, *PlaceOfHost(*c_.worker(worker).snapshot));
+      if (before.back().second.wait != HostWait::kNone) return false;
+    }
+    const size_t waiting = c_.topology.workers().size() - before.size() - who_.opening.size();
+    if (before.empty() || before.size() > waiting || who_.SomethingElseFailed()) return false;
+    Finding finding;
+    finding.basis = Basis::kPosition;
+    finding.cause = Cause::kDataInputStall;
+    finding.detail = Detail::kProgramNotQueued;
+    finding.confidence = kConfidenceHostByStack;
+    for (const auto& [worker, place] : before) {
+      const HostStands fact{worker, &place, waiting, HostWait::kStartUp};
+      Accuse(c_, Strength::kStrong, fact, finding).host_activity = place.activity;
+    }
+    Conclude(std::move(finding));
+    return true;
   }
 
   // An alarm about a job that may or may not advance, as a worker has not come: if no worker is
