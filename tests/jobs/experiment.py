@@ -176,6 +176,8 @@ class Run:
         fault = self.fault
         if fault.at == "start":
             return time.time()
+        if fault.at == "told":
+            return self._told()
         if fault.at == "end":
             self.wait_for("the end nears", lambda: self._slowest() >= LAST_STEP, START_PATIENCE)
             return time.time()
@@ -190,10 +192,14 @@ class Run:
         if fault.inject:
             fault.inject(self)
         if fault.odd and fault.odd not in UNTOLD:
-            odd = self.rank(fault.rank)
-            self.wait_for("the program turns odd", lambda: odd.read("odd-since"), START_PATIENCE)
-            now = float(odd.read("odd-since").split()[0])
+            now = self._told()
         return now
+
+    def _told(self):
+        """Since when the program is odd, as it says itself."""
+        odd = self.rank(self.fault.rank)
+        self.wait_for("the program turns odd", lambda: odd.read("odd-since"), START_PATIENCE)
+        return float(odd.read("odd-since").split()[0])
 
     def incidents(self):
         """Complete ones, oldest first."""

@@ -23,7 +23,7 @@ class Fault:
     told_by: str  # the evidence; after a semicolon what the page or XLA's dumps add
     truth: Truth
     rank: int = ODD_RANK
-    at: str = "steady"  # or "start", "end": when it comes
+    at: str = "steady"  # or "start", "told" (by the program), "end": when it comes
     odd: str = ""  # the option of the training program
     odd_at: int = STEADY
     prepare: Callable | None = None  # before the ranks start

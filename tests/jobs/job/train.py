@@ -93,9 +93,9 @@ class Trainer:
             self._train_step = self._train_step.lower(self._state, first).compile()
             if self._asked.odd == "slow-compilation":
                 host_work.compile_for_long(jnp.ones(8))
-            if self._asked.odd == "killed-in-compilation":
+            if self._is_odd("killed-in-compilation", 0):
                 mishaps.kill_itself()
-        if self._asked.odd == "settings-hang":
+        if self._is_odd("settings-hang", 0):
             self._settings.read_shard()
         for number, batch in enumerate(progress.batches(self._batches)):
             if number >= self._asked.steps:
