@@ -112,6 +112,17 @@ bool EndsItsProcess(const LogEvent& event) {
           text::Contains(event.text, "Timeout (0:"));
 }
 
+// True if the logs of several workers hold such lines: those that still live end for the same
+// reason, a moment later.
+bool SeveralEndThemselves(const Topology& topology) {
+  const auto ends_itself = [](const WorkerInfo& worker) {
+    return worker.snapshot != nullptr &&
+           std::any_of(worker.snapshot->log_events.begin(), worker.snapshot->log_events.end(),
+                       EndsItsProcess);
+  };
+  return std::count_if(topology.workers().begin(), topology.workers().end(), ends_itself) > 1;
+}
+
 // True for a line that merely follows some other failure, under whatever kind it was filed.
 bool IsFollowOn(const LogEvent& event) {
   if (text::Contains(event.text, kContinuatorHalted)) return true;
@@ -561,19 +572,6 @@ class Reader {
                        });
   }
 
-  // True if the log of another worker, too, says that somebody or the service was gone: it ends
-  // for the same reason, be it a moment later.
-  bool OthersAreToldToo(int victim) const {
-    for (int i = 0; i < static_cast<int>(topology_.workers().size()); ++i) {
-      const Snapshot* snapshot = topology_.worker(i).snapshot;
-      if (i == victim || snapshot == nullptr) continue;
-      if (std::any_of(snapshot->log_events.begin(), snapshot->log_events.end(), EndsItsProcess)) {
-        return true;
-      }
-    }
-    return false;
-  }
-
   // Takes the ends of victims out of the roots, if there is a failure that they can have
   // followed: another root, a worker of which nothing is known, another victim.
   void DropVictims() {
@@ -585,11 +583,8 @@ class Reader {
     const bool missing =
         std::any_of(topology_.workers().begin(), topology_.workers().end(),
                     [](const WorkerInfo& worker) { return worker.snapshot == nullptr; });
-    if (victims.empty()) return;
     const bool alone = others.empty() && victims.size() == 1 && !missing;
-    if (alone && !OthersAreToldToo(timeline_.errors[static_cast<size_t>(victims.front())].worker)) {
-      return;
-    }
+    if (victims.empty() || (alone && !SeveralEndThemselves(topology_))) return;
     timeline_.roots = std::move(others);
     for (int victim : victims) {
       Note(timeline_.errors[static_cast<size_t>(victim)],

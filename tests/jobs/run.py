@@ -78,6 +78,8 @@ def arguments():
     parser.add_argument("--bin", default=f"{ROOT}/build/dev/bin", help="folder of the daemons")
     parser.add_argument("--out", help="folder for logs and captures; default: build/jobs/<time>")
     asked = parser.parse_args()
+    if asked.odd_rank is None and asked.ranks < 4:
+        asked.odd_rank = asked.ranks - 1
     asked.fault = asked.fault or ("sigkill" if asked.demo else ",".join(FAULTS))
     asked.page |= asked.demo and not asked.no_page
     asked.quick |= asked.demo
