@@ -100,7 +100,7 @@ std::string_view PlaceText(StartUpPlace place, bool one) {
     case StartUpPlace::kOpensChips:
       return one ? "opens its chips" : "open their chips";
     case StartUpPlace::kPast:
-      return one ? "is past that" : "are past that";
+      return one ? "does not wait for that" : "do not wait for that";
     case StartUpPlace::kNotKnown:
       return one ? "has its training process, whose stack is not known"
                  : "have their training process, whose stack is not known";

@@ -67,7 +67,7 @@ std::optional<ErrorKind> KindByWording(std::string_view text) {
 constexpr std::string_view kContinuatorHalted = "The program continuator has halted unexpectedly";
 
 // Words about a peer that is gone, or of a service that ends all processes because one is gone.
-constexpr std::array<std::string_view, 20> kWordsOfVictims = {
+constexpr std::array<std::string_view, 21> kWordsOfVictims = {
     "onnection closed by peer",
     "onnection reset by peer",
     "Gloo ",
@@ -89,6 +89,8 @@ constexpr std::array<std::string_view, 20> kWordsOfVictims = {
     "we are taking the entire process down",
     "threads to join the rendezvous",
     "DEADLINE_EXCEEDED: GetKeyValue() timed out",
+    // Python's own watchdog, with a limit in hours, minutes and seconds.
+    "Timeout (0:",
 };
 
 // True for the kinds under which lines with such words are filed.
@@ -101,6 +103,24 @@ bool IsOfVictims(LogKind kind) {
 bool HasWordsOfVictims(std::string_view text) {
   return std::any_of(kWordsOfVictims.begin(), kWordsOfVictims.end(),
                      [text](std::string_view words) { return text::Contains(text, words); });
+}
+
+// True for a line with which a process ends itself because of another one, or for lack of progress.
+bool EndsItsProcess(const LogEvent& event) {
+  return IsOfVictims(event.kind) &&
+         (text::Contains(event.text, "the JAX distributed service detected fatal errors") ||
+          text::Contains(event.text, "Timeout (0:"));
+}
+
+// True if the logs of several workers hold such lines: those that still live end for the same
+// reason, a moment later.
+bool SeveralEndThemselves(const Topology& topology) {
+  const auto ends_itself = [](const WorkerInfo& worker) {
+    return worker.snapshot != nullptr &&
+           std::any_of(worker.snapshot->log_events.begin(), worker.snapshot->log_events.end(),
+                       EndsItsProcess);
+  };
+  return std::count_if(topology.workers().begin(), topology.workers().end(), ends_itself) > 1;
 }
 
 // True for a line that merely follows some other failure, under whatever kind it was filed.
@@ -563,7 +583,8 @@ class Reader {
     const bool missing =
         std::any_of(topology_.workers().begin(), topology_.workers().end(),
                     [](const WorkerInfo& worker) { return worker.snapshot == nullptr; });
-    if (victims.empty() || (others.empty() && victims.size() == 1 && !missing)) return;
+    const bool alone = others.empty() && victims.size() == 1 && !missing;
+    if (victims.empty() || (alone && !SeveralEndThemselves(topology_))) return;
     timeline_.roots = std::move(others);
     for (int victim : victims) {
       Note(timeline_.errors[static_cast<size_t>(victim)],

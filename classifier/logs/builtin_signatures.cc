@@ -233,6 +233,7 @@ NETWORK                "chips disconnected from the rest of the slice"|"MegaScal
 
 # What only follows from something else.
 FOLLOW_ON              "The program continuator has halted unexpectedly"
+FOLLOW_ON              "Timeout (0:"  ")!"
 FOLLOW_ON              "tasks are unhealthy (stopped sending heartbeats)"
 # A peer is gone, or its service says that one is: 0.1 s after the death, too.
 FOLLOW_ON              "onnection closed by peer"|"onnection reset by peer"|"onnection closed by remote peer"

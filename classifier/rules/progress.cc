@@ -13,6 +13,7 @@
 #include "classifier/facts.h"
 #include "classifier/host_place.h"
 #include "classifier/pause.h"
+#include "classifier/restarts.h"
 #include "classifier/rules/rules.h"
 #include "classifier/thresholds.h"
 #include "proto/common/text/search.h"
@@ -122,6 +123,17 @@ bool SomebodyEnded(const Case& c) {
   });
 }
 
+// A process that ended because of others, or of its own watchdog, makes no more steps: those that
+// it made until then are the past.
+bool SomebodyFollowed(const Case& c) {
+  return std::any_of(c.timeline.errors.begin(), c.timeline.errors.end(), [&c](const ErrorEvent& e) {
+    if (e.kind != ErrorKind::kExit || !e.of_victim) return false;
+    const Snapshot* snapshot = c.worker(e.worker).snapshot;
+    return snapshot != nullptr &&
+           std::none_of(snapshot->processes.begin(), snapshot->processes.end(), IsAlive);
+  });
+}
+
 void Advancing(const Case& c, Findings& out) {
   int telling = 0;
   int recent = 0;
@@ -177,7 +189,7 @@ void LoopsAdvancing(const Case& c, Findings& out) {
   // All loops that report must advance: a worker without a report may be the one that stands.
   const auto workers = static_cast<int64_t>(c.topology.workers().size());
   if (telling == 0 || recent < telling || telling <= kAdvancingShare * workers) return;
-  if (SomebodyFailed(c) || CollectiveLostAPeer(c)) {
+  if (SomebodyFailed(c) || SomebodyFollowed(c) || CollectiveLostAPeer(c)) {
     out.Note(kRule, c, FailedSince{Advance::kLoops});
     return;
   }
@@ -212,7 +224,7 @@ void LogsAdvancing(const Case& c, Findings& out) {
   });
   if (!outrun || ceased.size() >= telling.size()) return;
   if (telling.empty()) return;
-  if (SomebodyFailed(c) || CollectiveLostAPeer(c)) {
+  if (SomebodyFailed(c) || SomebodyFollowed(c) || CollectiveLostAPeer(c)) {
     out.Note(kRule, c, FailedSince{Advance::kLogs});
     return;
   }

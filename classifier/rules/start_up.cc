@@ -3,7 +3,8 @@
 // names the missing worker: JAX's coordination service reports the time-out only.
 //
 // A waiting worker is in time while the startup grace lasts, unless some worker's start-up has
-// ended by a time-out of its own. Something that failed outright explains more.
+// ended by a time-out of its own. Something that failed outright explains more. If everybody has
+// come, the worker that they wait for stands in its program, before it joins them.
 //
 // Facts: workers without a snapshot, and those that never came have no host; lines of the
 // coordination service; stacks; for how long the coordinator knows of no launch and no step.
@@ -296,6 +297,34 @@ Finding Whereabout(const Case& c, const Whereabouts& who, const std::vector<int>
   return finding;
 }
 
+// Nobody passes a start-up that others wait in, or have waited in until its time-out: a worker
+// whose program stands elsewhere, and waits for nobody, has not come to it yet.
+std::optional<Finding> StandBefore(const Case& c, const Whereabouts& who) {
+  const auto timed_out = [&who](int worker) {
+    return std::binary_search(who.timed_out.begin(), who.timed_out.end(), worker);
+  };
+  // A worker without a stack may be the one that is missing.
+  if (!std::all_of(who.unplaced.begin(), who.unplaced.end(), timed_out)) return std::nullopt;
+  std::vector<std::pair<int, HostPlace>> before;
+  for (int worker : who.elsewhere) {
+    if (timed_out(worker)) continue;
+    before.emplace_back(worker, *PlaceOfHost(*c.worker(worker).snapshot));
+    if (before.back().second.wait != HostWait::kNone) return std::nullopt;
+  }
+  const size_t waiting = c.topology.workers().size() - before.size() - who.opening.size();
+  if (before.empty() || before.size() > waiting || who.SomethingElseFailed()) return std::nullopt;
+  Finding finding;
+  finding.basis = Basis::kPosition;
+  finding.cause = Cause::kDataInputStall;
+  finding.detail = Detail::kProgramNotQueued;
+  finding.confidence = kConfidenceHostByStack;
+  for (const auto& [worker, place] : before) {
+    const HostStands fact{worker, &place, waiting, HostWait::kStartUp};
+    Accuse(c, Strength::kStrong, fact, finding).host_activity = place.activity;
+  }
+  return finding;
+}
+
 class Rule {
  public:
   Rule(const Case& c, Findings& out) : c_(c), out_(out), who_(c) {
@@ -348,6 +377,7 @@ class Rule {
     absent.insert(absent.end(), who_.without_process.begin(), who_.without_process.end());
     if (absent.empty()) absent = who_.left;
     if (absent.empty()) {
+      if (auto finding = StandBefore(c_, who_)) return Conclude(*std::move(finding));
       out_.Note(kRule, c_, AllHaveCome{WaitOf(c_, who_)});
       return;
     }

@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "classifier/classify.h"
 #include "classifier/thresholds.h"
 #include "tests/support/scenario.h"
@@ -97,6 +99,38 @@ TEST(StartUp, ATimeOutOfTheOthersNamesWhoHasNotCome) {
     EXPECT_TRUE(verdict.alternatives.empty());
     EXPECT_TRUE(Says(verdict, "ended by a time-out"));
   }
+}
+
+// An import from a file system that hangs, say: its process is there, and does not come.
+TEST(StartUp, ATimeOutOfTheOthersNamesWhoseProgramStandsBeforeIt) {
+  const auto scenario = [](const char* function) {
+    Scenario s = OfThree("exit", 305'000);
+    Snapshot late = s.At(0, 0);
+    late.worker.task = 3;
+    late.stacks = {Stack{.thread = "MainThread",
+                         .frames = {absl::StrCat(function, " (tokens.py:7)"), "main (train.py:9)",
+                                    "<module> (train.py:20)"}}};
+    s.capture.snapshots.push_back(late);
+    for (ExpectedWorker& worker : s.capture.header.expected_workers) worker.host = "h";
+    // They are about to end; one of them has ended.
+    for (int task = 0; task < 3; ++task) {
+      s.Log(0, task, LogKind::kFollowOn,
+            "Terminating process because the JAX distributed service detected fatal errors", 400);
+      s.Log(0, task, LogKind::kCoordinationTimeout, "CoordinationService/RegisterTask", 400);
+    }
+    s.Exit(0, 1, 100, std::nullopt, 6);
+    return s;
+  };
+  const Verdict reads = Classify(scenario("read_vocabulary").capture);
+  EXPECT_EQ(Summary(reads), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.3");
+  EXPECT_EQ(reads.culprits.front().host_activity, HostActivity::kStorageRead);
+  EXPECT_TRUE(Says(reads, "stands in read_vocabulary (tokens.py:7)"));
+  EXPECT_EQ(Diagnose(scenario("wait_for_quota")), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.3");
+  // A stack that was not read leaves open who it was.
+  Scenario untold = scenario("wait_for_quota");
+  untold.At(0, 0).stacks.clear();
+  untold.At(0, 0).log_events.clear();
+  EXPECT_EQ(Diagnose(untold), "UNKNOWN");
 }
 
 TEST(StartUp, ItsOwnCrashExplainsMoreThanAWorkerThatHasNotCome) {

@@ -239,6 +239,38 @@ TEST(Unrecoverable, WhomAWatchdogEndsIsNoCause) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.3");
 }
 
+// The service ends all processes; one of them is gone before the others.
+TEST(Unrecoverable, WhoIsEndedByTheServiceFirstIsNoCause) {
+  constexpr char kWords[] =
+      "F1124 client.h:80] Terminating process because the JAX distributed service detected fatal "
+      "errors. absl::Status: DEADLINE_EXCEEDED: Deadline Exceeded";
+  Scenario s;
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    snapshot.cores.clear();
+    snapshot.runtime.state = RuntimeState::kUnavailable;
+  }
+  s.Exit(0, 1, 68, std::nullopt, kSigAbrt);
+  s.Log(0, 1, LogKind::kFollowOn, kWords, 1250);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+  s.Log(0, 0, LogKind::kFollowOn, kWords, 1070);
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+// Each loop has a watchdog of its own, also that of the worker that the others wait for.
+TEST(Unrecoverable, ProcessesThatTheirWatchdogsEndAreNoCause) {
+  Scenario s;
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    snapshot.cores.clear();
+    snapshot.runtime.state = RuntimeState::kUnavailable;
+    snapshot.progress = Progress{.step = 65, .step_ms = 12'000, .longest_step_ms = 1'000};
+  }
+  for (const ExpectedWorker& worker : s.capture.header.expected_workers) {
+    s.Exit(worker.id.slice, worker.id.task, 4000, 1);
+    s.Log(worker.id.slice, worker.id.task, LogKind::kFollowOn, "Timeout (0:00:08)!", 4100);
+  }
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
 TEST(Unrecoverable, AnExceptionAfterWhichTheLoopWentOnIsNoCause) {
   const auto scenario = [] {
     Scenario s;

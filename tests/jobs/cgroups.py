@@ -29,13 +29,27 @@ def memory_why_not():
     return None
 
 
+def cores_why_not():
+    if not os.access(_cores_root() or "/none", os.W_OK):
+        return "no control group can be made here to limit the time of a process"
+    return None
+
+
 def _memory_root():
-    if os.path.isdir("/sys/fs/cgroup/memory"):
-        return "/sys/fs/cgroup/memory"
+    return _root_of("memory")
+
+
+def _cores_root():
+    return _root_of("cpu")
+
+
+def _root_of(controller):
+    if os.path.isdir(f"/sys/fs/cgroup/{controller}"):
+        return f"/sys/fs/cgroup/{controller}"
     root = _version_2()
     if root:
         with open(f"{root}/cgroup.subtree_control", encoding="ascii") as file:
-            if "memory" in file.read().split():
+            if controller in file.read().split():
                 return root
     return None
 
@@ -69,6 +83,16 @@ class Groups:
         _write(f"{group}/{name}", beyond_bytes)
         if not one:
             _write(f"{group}/memory.swap.max", 0)
+        self._add(group, pids)
+
+    def limit_cores(self, pids, share):
+        """The processes may take so many cores together."""
+        root = _cores_root()
+        group = self._make(root)
+        if root.endswith("/cpu"):
+            _write(f"{group}/cpu.cfs_quota_us", int(share * 100_000))
+        else:
+            _write(f"{group}/cpu.max", f"{int(share * 100_000)} 100000")
         self._add(group, pids)
 
     def thaw(self):

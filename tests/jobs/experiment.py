@@ -29,7 +29,6 @@ from faults import FAULTS
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-RANKS = 4
 COORDINATOR = "coordinator"
 # Without a namespace of its own every job needs ports of its own.
 COORDINATOR_PORT, LEADER_PORT = 8490, 7000
@@ -41,7 +40,7 @@ HANG_LINE = (
     "Timeout: 1m\n"
 )
 # Ways of being odd that begin with the program, and so come before the steady state.
-UNTOLD = ("constant", "slow-import", "slow-compilation")
+UNTOLD = ("constant", "slow-import", "slow-compilation", "exits-on-sigterm")
 # From an alarm to the digest: the deadline of collection, and slack for a busy machine.
 COLLECTION = 20.0
 
@@ -102,10 +101,10 @@ class Run:
 
     def __init__(self, asked):
         self.asked = asked
-        self.fault = FAULTS[asked.fault].placed(asked.seed)
+        self.fault = FAULTS[asked.fault].placed(asked.seed, asked.odd_rank)
         self.folder = os.path.realpath(asked.folder)
         os.makedirs(self.folder)
-        hosts = [COORDINATOR] + [f"host-{number}" for number in range(RANKS)]
+        hosts = [COORDINATOR] + [f"host-{number}" for number in range(asked.ranks)]
         reason = networks.why_not()
         self.own_networks = not reason
         self.network = (
@@ -117,7 +116,7 @@ class Run:
         self.checkpoints = self._folder("checkpoints")
         self.ranks = [
             Rank(number, self.folder, self.network.address(f"host-{number}"))
-            for number in range(RANKS)
+            for number in range(asked.ranks)
         ]
         self.leader_port = LEADER_PORT if not reason else _free_port()
         coordinator_port = COORDINATOR_PORT if not reason else _free_port()
@@ -145,7 +144,7 @@ class Run:
             self.fault.prepare(self)
         for rank in self.ranks:
             if rank.number not in self.fault.absent:
-                self._start_rank(rank)
+                self.start_rank(rank)
 
     def start_coordinator(self):
         """Also in the place of one that is gone with its disk."""
@@ -159,7 +158,7 @@ class Run:
                 "--http=off",
                 "--job=train",
                 "--slices=1",
-                f"--tasks-per-slice={RANKS}",
+                f"--tasks-per-slice={self.asked.ranks}",
                 f"--state-dir={self.state}",
                 "--removal=off",
                 f"--startup-grace={self.asked.startup_grace}s",
@@ -170,19 +169,21 @@ class Run:
             self._file("coordinator.log"),
             env=_environment(),
         )
-        self._await("the coordinator answers", lambda: self.ask("status"), 20)
+        self.wait_for("the coordinator answers", lambda: self.ask("status"), 20)
 
     def break_it(self):
         """Returns when the fault came, in seconds since 1970."""
         fault = self.fault
         if fault.at == "start":
             return time.time()
+        if fault.at == "told":
+            return self._told()
         if fault.at == "end":
-            self._await("the end nears", lambda: self._slowest() >= LAST_STEP, START_PATIENCE)
+            self.wait_for("the end nears", lambda: self._slowest() >= LAST_STEP, START_PATIENCE)
             return time.time()
         # The limit of memory has to be there before the memory is taken.
         ahead = 10 if fault.odd and fault.inject and not fault.raises_nothing else 0
-        self._await(
+        self.wait_for(
             "the job is in its steady state",
             lambda: self._slowest() >= STEADY - ahead,
             START_PATIENCE,
@@ -191,10 +192,14 @@ class Run:
         if fault.inject:
             fault.inject(self)
         if fault.odd and fault.odd not in UNTOLD:
-            odd = self.rank(fault.rank)
-            self._await("the program turns odd", lambda: odd.read("odd-since"), START_PATIENCE)
-            now = float(odd.read("odd-since").split()[0])
+            now = self._told()
         return now
+
+    def _told(self):
+        """Since when the program is odd, as it says itself."""
+        odd = self.rank(self.fault.rank)
+        self.wait_for("the program turns odd", lambda: odd.read("odd-since"), START_PATIENCE)
+        return float(odd.read("odd-since").split()[0])
 
     def incidents(self):
         """Complete ones, oldest first."""
@@ -236,7 +241,7 @@ class Run:
         with open(self.rank(0).path("provoked.log"), "a", encoding="ascii") as file:
             file.write(HANG_LINE)
         with contextlib.suppress(Failed):
-            self._await(
+            self.wait_for(
                 "the alarm arrives",
                 lambda: _text(self._file("coordinator.log")).count("reports") > reports,
                 COLLECTION,
@@ -276,7 +281,7 @@ class Run:
             + ["/usr/bin/python3", f"{HERE}/silent_server.py", rank.address, str(port), protocol],
             self._file("server.log"),
         )
-        self._await("the server listens", lambda: "listens" in _text(self._file("server.log")), 20)
+        self.wait_for("the server listens", lambda: "listens" in _text(self._file("server.log")), 20)
         return f"{rank.address}:{port}"
 
     def mount_storage(self, rank):
@@ -288,13 +293,13 @@ class Run:
             + ["/usr/bin/python3", f"{HERE}/storage.py", steps, steps],
             self._file("storage.log"),
         )
-        self._await(
+        self.wait_for(
             "the storage is mounted",
             lambda: steps in _text(f"/proc/{self.storage.pid}/mounts"),
             20,
         )
 
-    def _start_rank(self, rank):
+    def start_rank(self, rank):
         fault = self.fault
         odd = (
             [f"--odd={fault.odd}", f"--odd-at={fault.odd_at}"]
@@ -328,7 +333,7 @@ class Run:
             f"{self.asked.python}/bin/python",
             f"{HERE}/job/train.py",
             f"--rank={rank.number}",
-            f"--ranks={RANKS}",
+            f"--ranks={self.asked.ranks}",
             f"--leader={self.ranks[0].address}:{self.leader_port}",
             f"--folder={rank.folder}",
             f"--checkpoints={self.checkpoints}",
@@ -364,12 +369,16 @@ class Run:
     def _slowest(self):
         return min(rank.steps() for rank in self.ranks)
 
-    def _await(self, what, condition, seconds):
+    def wait_for(self, what, condition, seconds):
         deadline = time.monotonic() + seconds
         while not condition():
             if time.monotonic() > deadline:
                 raise Failed(f"not within {seconds:.0f} s: {what}; see {self.folder}")
             time.sleep(0.1)
+
+    def text(self, name):
+        """Of a file of the run; empty if there is none."""
+        return _text(self._file(name))
 
     def _file(self, name):
         return os.path.join(self.folder, name)
@@ -386,7 +395,8 @@ def observe(run, since):
     asked = None
     meter = cost.Meter(run.ranks) if fault.name == "to-the-end" else None
     measured = {}
-    while time.time() < since + run.asked.patience and not first:
+    patience = max(run.asked.patience, fault.patience)
+    while time.time() < since + patience and not first:
         first = next(iter(run.incidents()), None)
         if fault.raises_nothing and not asked and time.time() > since + 16:
             asked = run.snapshot()
@@ -401,6 +411,7 @@ def observe(run, since):
         "page": run.asked.page,
         "silent": run.asked.silent,
         "seed": run.asked.seed,
+        "ranks": run.asked.ranks,
         "ownNetworks": run.own_networks,
         "truth": str(fault.truth),
         **measured,
@@ -482,6 +493,8 @@ def arguments():
     parser.add_argument("--silent", action="store_true", help="neither page nor lines")
     parser.add_argument("--sidecar", action="store_true", help="the agent follows the log only")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--ranks", type=int, default=4)
+    parser.add_argument("--odd-rank", type=int, help="where the fault is; default: by the seed")
     parser.add_argument("--folder", required=True)
     parser.add_argument("--provoke", action="store_true")
     parser.add_argument("--python", required=True, help="the virtual environment")
@@ -512,7 +525,7 @@ def main():
             "fault": asked.fault,
             "page": asked.page,
             "seed": asked.seed,
-            "truth": str(FAULTS[asked.fault].placed(asked.seed).truth),
+            "truth": str(FAULTS[asked.fault].placed(asked.seed, asked.odd_rank).truth),
             "grade": "failed",
             "problem": str(error),
         }

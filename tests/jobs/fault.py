@@ -23,20 +23,23 @@ class Fault:
     told_by: str  # the evidence; after a semicolon what the page or XLA's dumps add
     truth: Truth
     rank: int = ODD_RANK
-    at: str = "steady"  # or "start", "end": when it comes
+    at: str = "steady"  # or "start", "told" (by the program), "end": when it comes
     odd: str = ""  # the option of the training program
     odd_at: int = STEADY
     prepare: Callable | None = None  # before the ranks start
     inject: Callable | None = None  # done to the running job
     options: tuple[str, ...] = ()  # of the training program, for every rank
     absent: frozenset[int] = NOBODY  # ranks that never start
+    patience: float = 0  # seconds for an incident to arise, at least
     production: bool = False  # with the thresholds of production, whichever are asked for
     dumps: bool = False  # XLA writes the programs' texts
     needs: tuple[Callable, ...] = ()  # each says why it cannot be done here, or None
 
-    def placed(self, seed):
-        """The same at another rank and another step; where 1 leaves it. Rank 0 leads, and stays."""
-        to = ODD_RANK if seed == 1 else 1 + seed % 3
+    def placed(self, seed, to=None):
+        """The same at another rank and another step; where 1 leaves it. Rank 0 leads, and stays,
+        unless it is the one that was asked for (`to`)."""
+        if to is None:
+            to = ODD_RANK if seed == 1 else 1 + seed % 3
         swap = {ODD_RANK: to, to: ODD_RANK}
         return dataclasses.replace(
             self,

@@ -12,6 +12,7 @@ import networks
 from fault import LAST_STEP, ODD_RANK, Fault
 from healthy import HEALTHY
 from truth import NOBODY, Truth, Verdict
+from unseen import UNSEEN
 
 
 def _ended(detail, rank=ODD_RANK):
@@ -534,6 +535,6 @@ FAULTS = {
     fault.name: fault
     for fault in (
         *(_DEATHS + _STOPS + _STARTS + _ORDERS + _STORAGE),
-        *(_HOST_WORK + _MISHAPS + _WAITS + _LINKS + HEALTHY),
+        *(_HOST_WORK + _MISHAPS + _WAITS + _LINKS + UNSEEN + HEALTHY),
     )
 }

@@ -2,6 +2,7 @@
 
 import signal
 
+import cgroups
 import injections
 from fault import LAST_STEP, STEADY, Fault
 from truth import NOBODY, Truth, Verdict
@@ -47,6 +48,41 @@ HEALTHY = (
         at="end",
         odd="abort",
         options=(f"--steps={LAST_STEP}", "--uploads=10"),
+    ),
+    Fault(
+        "restarted",
+        "all are ended by SIGTERM and SIGKILL, and started again",
+        "begins anew, and trains on",
+        "",
+        RUNNING | Truth([Verdict("NO_HANG")], [NOBODY]),
+        inject=injections.restart_job,
+        patience=120,
+    ),
+    Fault(
+        "stopped-briefly",
+        "stopped for 5 s",
+        "trains on",
+        "",
+        RUNNING,
+        inject=injections.stop_briefly,
+    ),
+    Fault(
+        "throttled",
+        "its control group leaves it a tenth of a core",
+        "trains on, slowly",
+        "",
+        RUNNING,
+        inject=injections.throttle,
+        needs=(cgroups.cores_why_not,),
+    ),
+    Fault(
+        "lossy-a-little",
+        "one packet of twenty is lost",
+        "trains on",
+        "",
+        RUNNING,
+        inject=injections.drop_packets(0.05),
+        needs=(injections.iptables_why_not,),
     ),
     Fault(
         "compilation-of-all",

@@ -6,9 +6,13 @@
 import contextlib
 import os
 import signal
+import threading
+import time
 
 import networks
 import processes
+
+HERE = os.path.dirname(os.path.realpath(__file__))
 
 
 def send(number):
@@ -30,6 +34,49 @@ def lose_leader_host(run):
             os.kill(pid, signal.SIGKILL)
     run.coordinator_process.wait()
     run.start_coordinator()
+
+
+def restart_job(run):
+    """Ends the whole job as a scheduler does, by SIGTERM and then SIGKILL, and starts it again."""
+    ended = [
+        [rank.process.pid] + processes.descendants(rank.process.pid) + rank.pids()
+        for rank in run.ranks
+    ]
+    for rank in run.ranks:
+        os.kill(rank.process.pid, signal.SIGTERM)
+    time.sleep(3)
+    for pid in {pid for pids in ended for pid in pids}:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    for rank in run.ranks:
+        rank.process.wait()
+        run.start_rank(rank)
+
+
+def kill_those_of_truth(run):
+    """Kills all who are to blame, one right after the other."""
+    for number in sorted(run.fault.truth.alternatives()[0][1]):
+        os.kill(run.rank(number).pid(), signal.SIGKILL)
+
+
+def stop_briefly(run):
+    """Stops the training process for 5 s, as somebody does who looks into it."""
+    pid = run.rank(run.fault.rank).pid()
+    os.kill(pid, signal.SIGSTOP)
+    threading.Timer(5, os.kill, (pid, signal.SIGCONT)).start()
+
+
+def attach_debugger(run):
+    """Attaches a debugger to all threads of the training process, which stand from then on."""
+    pid = run.rank(run.fault.rank).pid()
+    log = os.path.join(run.folder, "debugger.log")
+    processes.start(["/usr/bin/python3", f"{HERE}/debugger.py", str(pid)], log)
+    run.wait_for("the debugger has stopped it", lambda: "stopped" in run.text("debugger.log"), 20)
+
+
+def throttle(run):
+    """Lets the training process have a tenth of a core."""
+    run.groups.limit_cores([run.rank(run.fault.rank).pid()], share=0.1)
 
 
 def freeze(run):
@@ -103,8 +150,8 @@ def silent_resolver(run):
     run.serve_silently(rank, 53, "udp")
 
 
-def drop_packets(share):
-    """Drops this share of the packets between the rank and all others."""
+def drop_packets(share, chains=("INPUT", "OUTPUT"), match=""):
+    """Drops this share of the packets between the rank and all others that match."""
 
     def inject(run):
         rank = run.rank(run.fault.rank)
@@ -113,16 +160,36 @@ def drop_packets(share):
         else:
             loss = ""
         others = [other for other in run.ranks if other.number != rank.number]
-        run.network.run(
-            rank.host,
-            " && ".join(
-                f"iptables -A INPUT -s {other.address} {loss}-j DROP && "
-                f"iptables -A OUTPUT -d {other.address} {loss}-j DROP"
-                for other in others
-            ),
-        )
+        _drop(run, rank, others, match + loss, chains)
 
     return inject
+
+
+def cut_in_halves(run):
+    """Drops all packets between those whom the truth names first and all others."""
+    one = run.fault.truth.alternatives()[0][1]
+    others = [rank for rank in run.ranks if rank.number not in one]
+    for number in one:
+        _drop(run, run.rank(number), others, "")
+
+
+def cut_from_service(run):
+    """Drops all packets between the rank and the coordination service."""
+    rank = run.rank(run.fault.rank)
+    _drop(run, rank, [run.rank(0)], f"-p tcp --sport {run.leader_port} ", ("INPUT",))
+    _drop(run, rank, [run.rank(0)], f"-p tcp --dport {run.leader_port} ", ("OUTPUT",))
+
+
+def _drop(run, rank, others, match, chains=("INPUT", "OUTPUT")):
+    side = {"INPUT": "-s", "OUTPUT": "-d"}
+    run.network.run(
+        rank.host,
+        " && ".join(
+            f"iptables -A {chain} {side[chain]} {other.address} {match}-j DROP"
+            for other in others
+            for chain in chains
+        ),
+    )
 
 
 def iptables_why_not():

@@ -47,6 +47,10 @@ def arguments():
     parser.add_argument(
         "--first-seed", type=int, default=1, help="seed of the first run of each; see --seeds"
     )
+    parser.add_argument("--ranks", type=int, default=4, help="of the job, at least 2")
+    parser.add_argument(
+        "--odd-rank", type=int, help="where faults are, 0 is the leader; default: by the seed"
+    )
     parser.add_argument("--jobs", type=int, default=2, help="how many run side by side")
     parser.add_argument(
         "--loopback",
@@ -74,6 +78,8 @@ def arguments():
     parser.add_argument("--bin", default=f"{ROOT}/build/dev/bin", help="folder of the daemons")
     parser.add_argument("--out", help="folder for logs and captures; default: build/jobs/<time>")
     asked = parser.parse_args()
+    if asked.odd_rank is None and asked.ranks < 4:
+        asked.odd_rank = asked.ranks - 1
     asked.fault = asked.fault or ("sigkill" if asked.demo else ",".join(FAULTS))
     asked.page |= asked.demo and not asked.no_page
     asked.quick |= asked.demo
@@ -100,9 +106,12 @@ def experiments(asked):
                     f"--fault={name}",
                     f"--folder={folder}",
                     f"--seed={seed}",
+                    f"--ranks={asked.ranks}",
                     f"--python={asked.python}",
                     f"--bin={asked.bin}",
                 ]
+                if asked.odd_rank is not None:
+                    command.append(f"--odd-rank={asked.odd_rank}")
                 if asked.patience:
                     command.append(f"--patience={asked.patience}")
                 if asked.provoke:

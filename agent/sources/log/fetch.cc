@@ -63,7 +63,8 @@ logs::LogReading LogFollower::Read(absl::Duration now) {
   logs::LogReading reading;
   const FileChanges::News news = changes_.Take();
   grown_ = false;
-  events_.emplace(options_.signatures, reading);
+  events_.emplace(options_.signatures ? *options_.signatures : logs::SignatureTable::BuiltIn(),
+                  reading);
   buffer_.resize(kLogReadBytes);
   NoteEndAsked();
   for (Output& output : outputs_) ReadOutput(output, reading);

@@ -32,7 +32,9 @@ struct LogOptions {
   // another run's, or its age is unknown. True: reads the end of that text, and calls it
   // old.
   bool read_old = false;
-  logs::SignatureTable signatures = logs::SignatureTable::BuiltIn();
+  // Absent: the built-in table. It is made when it is first used, and so by no process that reads
+  // no log: a supervisor holds these options, too.
+  std::optional<logs::SignatureTable> signatures = std::nullopt;
   // Outputs of a command that the agent itself has started; they outlive the
   // follower.
   std::vector<OutputRing*> outputs = {};

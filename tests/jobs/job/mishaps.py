@@ -9,10 +9,12 @@ import os
 import queue
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from concurrent import futures
 
 
@@ -162,6 +164,45 @@ def next_streamed_batch(address):
     return batches.get()
 
 
+def kill_itself():
+    """Is killed."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def start_endless_thread():
+    """A thread that is no daemon: the interpreter waits for it at its exit."""
+    threading.Thread(target=threading.Event().wait, name="uploader").start()
+
+
+def convert_in_extension():
+    """A thread calls a function of an extension that keeps the interpreter's lock."""
+    threading.Thread(target=ctypes.PyDLL(None).pause, daemon=True).start()
+
+
+def upload_metrics(address):
+    """Asks an HTTP server that never answers, without a time limit."""
+    with urllib.request.urlopen(f"http://{address[0]}:{address[1]}/metrics") as answer:
+        return answer.read()
+
+
+def record_run(folder):
+    """Writes to a database that another connection has locked, for as long as it takes."""
+    path = os.path.join(folder, "runs.db")
+    other = sqlite3.connect(path)
+    other.execute("create table runs (loss real)")
+    other.execute("begin exclusive")
+    with sqlite3.connect(path, timeout=100_000) as runs:
+        runs.execute("insert into runs values (1.0)")
+
+
+def read_vocabulary(folder):
+    """Opens a file that another process has to write first: a pipe with a name."""
+    path = os.path.join(folder, "vocabulary")
+    os.mkfifo(path)
+    with open(path, encoding="ascii") as file:
+        return file.read()
+
+
 def leave_zombie():
     """A child that failed, and for which nobody waits."""
     if os.fork() == 0:
@@ -209,6 +250,7 @@ MISHAPS = {
     "sleeping-hook": wait_for_quota,
     "prompt": confirm_overwrite,
     "forked-child": export_in_child,
+    "lock-in-extension": convert_in_extension,
     "zombie-child": leave_zombie,
     "output-closed": close_output,
 }

@@ -7,7 +7,11 @@ would do it, so that stacks look as they do in the field.
 """
 
 import argparse
+import atexit
+import faulthandler
+import importlib
 import os
+import signal
 import sys
 import threading
 import time
@@ -57,6 +61,9 @@ def options():
     parser.add_argument("--odd-at", type=int, default=0)
     parser.add_argument("--evaluation-seconds", type=float, default=25, help="of odd evaluations")
     parser.add_argument("--save-every", type=int, default=SAVES[0], help="steps")
+    parser.add_argument(
+        "--watchdog", type=float, default=0, help="seconds without a step after which it ends"
+    )
     parser.add_argument("--line-every", type=int, default=1, help="steps")
     return parser.parse_args()
 
@@ -86,6 +93,10 @@ class Trainer:
             self._train_step = self._train_step.lower(self._state, first).compile()
             if self._asked.odd == "slow-compilation":
                 host_work.compile_for_long(jnp.ones(8))
+            if self._is_odd("killed-in-compilation", 0):
+                mishaps.kill_itself()
+        if self._is_odd("settings-hang", 0):
+            self._settings.read_shard()
         for number, batch in enumerate(progress.batches(self._batches)):
             if number >= self._asked.steps:
                 break
@@ -98,8 +109,16 @@ class Trainer:
                 mishaps.write_in_pieces(self._asked.folder, 25)
         if self._asked.odd == "never-ends":
             self._settings.read_shard()
+        if self._asked.odd == "exit-hook":
+            atexit.register(self._settings.read_shard)
+        if self._asked.odd == "thread-at-exit":
+            mishaps.start_endless_thread()
 
     def _iteration(self, number, batch):
+        if self._asked.watchdog:
+            faulthandler.dump_traceback_later(self._asked.watchdog, exit=True)
+        if self._begins("skipped-step", number):
+            return
         if self._is_odd("order", number):
             self._evaluate(number, batch)
         loss = self._train(number, batch)
@@ -109,11 +128,17 @@ class Trainer:
         self._work_between_steps(number, loss)
         if _due(number, BARRIERS) and not self._is_odd("no-barrier", number):
             multihost_utils.sync_global_devices(f"step {number}")
+        if self._begins("extra-barrier", number):
+            multihost_utils.sync_global_devices("extra")
+        if self._begins("extra-evaluation", number):
+            self._evaluate(number, batch)
         if _due(number, EVALUATIONS) and not self._is_odd("no-evaluation", number):
             self._evaluate(number, batch)
         if _due(number, (self._asked.save_every, SAVES[1])) and not self._is_odd("no-save", number):
             with progress.checkpoint():
                 self._checkpoints.save(number, self._state)
+                if self._is_odd("killed-in-save", number):
+                    mishaps.kill_itself()
 
     def _train(self, number, batch):
         begun = time.monotonic()
@@ -155,6 +180,9 @@ class Trainer:
         self._metrics.record(loss=loss)
         if self._begins("exception", number):
             raise FloatingPointError(f"loss is not finite at step {number}")
+        if self._begins("exception-beside-thread", number):
+            mishaps.start_endless_thread()
+            raise ValueError(f"batch {number} has no labels")
         if self._begins("exit", number):
             sys.exit(0)
         if self._begins("exit-at-once", number):
@@ -175,8 +203,12 @@ class Trainer:
             mishaps.post_metrics(self._settings.address)
         if self._begins("own-prefetch", number):
             mishaps.next_streamed_batch(self._settings.address)
+        if self._begins("http-upload", number):
+            mishaps.upload_metrics(self._settings.address)
         if self._begins("file-lock", number):
             mishaps.update_vocabulary(self._asked.folder)
+        if self._begins("database", number):
+            mishaps.record_run(self._asked.folder)
         if self._asked.odd in mishaps.MISHAPS and self._begins(self._asked.odd, number):
             mishaps.MISHAPS[self._asked.odd]()
 
@@ -232,23 +264,37 @@ def _due(number, schedule):
     return number % every == first % every
 
 
+def begin_oddly(asked):
+    """What goes wrong before a rank joins the others."""
+    if asked.odd == "slow-import":
+        time.sleep(35)  # as an import from a file system far away
+    if asked.odd == "import-error":
+        importlib.import_module("tokenizer_of_another_version")
+    if asked.odd == "import-hangs":
+        mishaps.read_vocabulary(asked.folder)
+    if asked.odd == "other-leader":
+        host, _, port = asked.leader.rpartition(":")
+        asked.leader = f"{host}:{int(port) + 1}"
+
+
 def main():
     asked = options()
     flags.FLAGS.mark_as_parsed()  # Grain asks absl for its own
     with open(os.path.join(asked.folder, "pid"), "w", encoding="ascii") as file:
         file.write(str(os.getpid()))
-    if asked.odd == "slow-import":
-        time.sleep(35)  # as an import from a file system far away
+    begin_oddly(asked)
     jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
     jax.distributed.initialize(
         coordinator_address=asked.leader,
-        num_processes=asked.ranks,
+        num_processes=asked.ranks + (asked.odd == "one-too-many"),
         process_id=asked.rank,
         initialization_timeout=asked.timeout,
         heartbeat_timeout_seconds=asked.timeout,
         shutdown_timeout_seconds=asked.timeout,
     )
+    if asked.odd == "exits-on-sigterm":
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     trainer = Trainer(asked)
     if asked.loop_in_thread:
         futures.ThreadPoolExecutor(1, "train").submit(trainer.run).result()
