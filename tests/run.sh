@@ -7,9 +7,10 @@
 #                    build. Its budget is 15 minutes from an empty compiler cache on
 #                    two idle cores; about 5 where everything is built.
 #   --full           also clang-tidy, the release build with its benchmarks and the
-#                    tests that try at random, all tests under the address and
-#                    undefined-behaviour sanitizers (clang), longer fuzzing, and more
-#                    simulations. What .ci/run calls; its budget is 60 minutes.
+#                    tests that try at random, 10,000 simulations with a lying agent, all
+#                    tests under the address and undefined-behaviour sanitizers (clang), longer
+#                    fuzzing, and simulations under them. What .ci/run calls; its budget is 60
+#                    minutes.
 #   --long           all of --full, the tests with the label "long", an hour in which the
 #                    parts of a job come and go, 15 minutes of each fuzzer, with the coverage
 #                    of its sources, and an hour of simulations: some six hours in all. Run by hand before a release.
@@ -150,8 +151,8 @@ if step "install packages" deploy/install-dependencies.sh "${groups[@]}"; then
       # runs in the other two builds.
       RAPIDEYE_PROPERTY_SEEDS=${RAPIDEYE_PROPERTY_SEEDS:-300} tests release "${release_tests[@]}"
       if [ ${#filter[@]} -eq 0 ]; then
-        step "simulate liars" build/release/bin/rapideye-sim --liar --count=2000 \
-          --seed="${RAPIDEYE_SIM_SEED:-10000}" || true
+        step "simulate liars" build/release/bin/rapideye-sim --liar --count=10000 \
+          --threads="$RAPIDEYE_JOBS" --seed="${RAPIDEYE_SIM_SEED:-10000}" || true
       fi
       if $long && [ ${#filter[@]} -eq 0 ]; then
         step "chaos" build/release/bin/testbed-chaos --duration=1h --tls || true
@@ -168,8 +169,8 @@ if step "install packages" deploy/install-dependencies.sh "${groups[@]}"; then
       if [ ${#filter[@]} -eq 0 ]; then
         # Always the same seeds, so that a failure is the change's; others by hand.
         step "simulate" build/asan/bin/rapideye-sim --count=1000000 \
-          --seed="${RAPIDEYE_SIM_SEED:-10000}" --seconds="${RAPIDEYE_SIM_SECONDS:-$sim_seconds}" ||
-          true
+          --threads="$RAPIDEYE_JOBS" --seed="${RAPIDEYE_SIM_SEED:-10000}" \
+          --seconds="${RAPIDEYE_SIM_SECONDS:-$sim_seconds}" || true
       fi
     fi
   fi

@@ -170,6 +170,23 @@ TEST(OpenDatabaseTest, WhoOnlyAsksMakesNoFile) {
   EXPECT_TRUE((*database)->Run("SELECT name FROM things").ok());
 }
 
+TEST(OpenDatabaseTest, OtherUsersOfTheHostReadNoHistory) {
+  const TestDatabase made(kSqlite);
+  const auto database = made.ConnectMigrated();
+  // With the journal, which holds what is new.
+  const std::string path = made.url().substr(std::string("sqlite:").size());
+  int files = 0;
+  for (const auto& file :
+       std::filesystem::directory_iterator(std::filesystem::path(path).parent_path())) {
+    if (!file.path().string().starts_with(path)) continue;
+    ++files;
+    EXPECT_EQ(file.status().permissions() & std::filesystem::perms::others_all,
+              std::filesystem::perms::none)
+        << file.path();
+  }
+  EXPECT_GE(files, 1);
+}
+
 // The server's machine still answers, so that no connection breaks.
 TEST(PostgresqlTest, AServerThatHangsIsUnavailableUntilItGoesOn) {
   const TestDatabase made(kPostgresql);

@@ -1,6 +1,8 @@
 #include "coordinator/fleet/sqlite.h"
 
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <system_error>
@@ -131,6 +133,15 @@ class Sqlite final : public Database {
   sqlite3* connection_;
 };
 
+// SQLite would let everybody read a file that it makes; its journals get the mode of the file. A
+// path that no file can be made at is SQLite's to report.
+void MakePrivately(const std::string& path) {
+  constexpr mode_t kMode = 0640;
+  if (path[0] == ':') return;  // a history in memory
+  const int file = open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, kMode);
+  if (file >= 0) close(file);
+}
+
 }  // namespace
 
 absl::Status CheckSqlitePlace(const std::string& path, const std::string& type) {
@@ -152,6 +163,7 @@ absl::StatusOr<std::unique_ptr<Database>> OpenSqlite(const std::string& path,
   if (!make && !std::filesystem::exists(path, unknown) && !unknown) {
     return absl::NotFoundError(absl::StrCat("fleet history sqlite:", path, ": no such file"));
   }
+  if (make) MakePrivately(path);
   sqlite3* connection = nullptr;
   const int error = sqlite3_open_v2(
       path.c_str(), &connection, SQLITE_OPEN_READWRITE | (make ? SQLITE_OPEN_CREATE : 0), nullptr);

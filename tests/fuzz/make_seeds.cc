@@ -199,6 +199,78 @@ void WriteProgressPage(const fs::path& path) {
   Write(path, std::string(reinterpret_cast<const char*>(&page), sizeof(page)));
 }
 
+// The first byte says which text follows.
+void WriteHostTexts(const fs::path& folder) {
+  Write(folder / "process",
+        "04211 (py (a) b) Z 1 4211 4211 0 -1 4194304 1 2 3 4 70 30 0 0 20 0 9 0 12345 1 2 "
+        "18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0 0 0 0 0 0 0 0 9\n");
+  Write(folder / "socket", "1socket:[4711]");
+  Write(folder / "device", "1/dev/vfio/3");
+  Write(folder / "passwd", "1root:x:0:0::/root:/bin/sh\ntpu:x:1000:1000:,,,:/home/tpu:/bin/sh\n");
+  Write(
+      folder / "tcp",
+      "2  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid\n"
+      "   0: 0100007F:20EF 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000 0 71 1\n"
+      "   1: 0100007F:C001 0100007F:20EF 01 00000000:00000000 00:00000000 00000000  1000 0 72 1\n");
+  Write(folder / "rights",
+        "3Uid:\t1000\t1000\t1000\t1000\nGid:\t100\t100\t100\t100\nGroups:\t4 24 \n"
+        "CapEff:\t0000000000000002\n");
+  Write(folder / "node",
+        R"(4{"spec":{"taints":[{"key":"cloud.google.com/impending-node-termination",)"
+        R"("effect":"NoSchedule","timeAdded":"2026-09-21T10:00:00Z"}]},"status":{"conditions":)"
+        R"([{"type":"Ready","status":"Unknown","lastTransitionTime":"2026-09-21T10:00:00Z"}]}})");
+  Write(folder / "events",
+        R"(4{"items":[{"reason":"OOMKilling","message":"Memory cgroup out of memory",)"
+        R"("lastTimestamp":"2026-09-21T10:00:00Z","involvedObject":{"kind":"Node"}}]})");
+  Write(folder / "slurm", "4NodeName=n1 State=DOWN*+DRAIN Reason=Not responding [slurm@2026]");
+  Write(folder / "maintenance",
+        R"(4{"type":"SCHEDULED","windowStartTime":"2026-09-21T10:00:00Z"})");
+}
+
+// The first byte is even for an answer, odd for the texts of an instruction.
+void WriteRuntimeTexts(const fs::path& folder) {
+  tpu::monitoring::runtime::GetTpuRuntimeStatusResponse response;
+  wire::FillEveryField(response);
+  Write(folder / "filled", "0" + response.SerializeAsString());
+  Write(folder / "hlo",
+        std::string("1jit_f/%all-reduce.3 = f32[8] all-reduce(%p)\0", 45) +
+            R"([{"name":"all-reduce.3","module":"jit_f","replica_groups":"{{0,1}}"}])");
+}
+
+// The files that a coordinator or a remover reads back; the first byte says which.
+void WriteStateFiles(const fs::path& folder) {
+  Write(folder / "hooks",
+        R"(0{"incident":"20261120T124411Z-5dc4d1c8","mode":"enforce","decisions":[{"host":"h",)"
+        R"("machine":"hardware:a","action":"remove","rule":"repetition","reason":"4"}],"hooks":[)"
+        R"({"hook":"/h","machine":"hardware:a","event":"opened","state":"done","attempts":1,)"
+        R"("outcome":"","output":""},{"hook":"/u","event":"changed","revision":2,"state":"due",)"
+        R"("attempts":0,"outcome":"","output":"","notBefore":"2026-11-20T12:44:19.123Z",)"
+        R"("expires":"2026-11-20T18:44:19.123Z"}],"revision":2,"published":1})");
+  Write(folder / "record",
+        R"(1{"incident":"i","job":"j","incarnation":"1","cause":"BAD_TPU_CHIP","detail":)"
+        R"("TENSOR_CORE","confidence":0.9,"detectedUnixMs":1790000000000,"hosts":8,"slices":2,)"
+        R"("culprits":[{"machine":"hardware:a","host":"h","hardware":"a","chip":1,"coreType":)"
+        R"("TENSOR_CORE","grounds":"direct","slice":0,"task":1}]})");
+  Write(folder / "digest",
+        R"(2{"schemaVersion":1,"cause":"BAD_TPU_CHIP","detail":"","headline":"x","confidence":0.9,)"
+        R"("detectedAt":"2026-11-20T12:44:19Z","revision":2,"culprits":[{"host":"h"}]})");
+  Write(folder / "learnt", R"(3{"jobIncarnation":"1","stepMs":7,"pauseMs":100,"evalMs":5})");
+  Write(folder / "pause", R"(4{"until":"2026-11-20T12:44:19Z","reason":"r","by":"b"})");
+  Write(folder / "end", R"(5{"ended":"2026-11-20T12:44:19Z","why":"w"})");
+  Write(folder / "acknowledged",
+        R"(6{"acknowledged":"2026-11-20T12:44:19Z","reason":"r","by":"b"})");
+  Write(folder / "machines", "7tenant_a host-1 node-1 # why\ntenant_b host-* \n");
+}
+
+// Bytes from which rows are drawn.
+void WriteHistoryRows(const fs::path& folder) {
+  for (const int step : {1, 7, 31, 101}) {
+    std::string bytes;
+    for (int i = 0; i < 600; ++i) bytes += static_cast<char>(i * step % 256);
+    Write(folder / std::to_string(step), bytes);
+  }
+}
+
 int Main(const fs::path& samples, const fs::path& out) {
   for (const auto& entry : fs::directory_iterator(samples)) {
     if (entry.path().extension() != ".jsonl") continue;
@@ -246,6 +318,10 @@ int Main(const fs::path& samples, const fs::path& out) {
   WriteOneOfEach<v1::CoordinatorMessage>(out / "coordinator_message");
   WriteKeptState(out / "kept_state");
   WriteStacks(out / "stacks");
+  WriteHostTexts(out / "host");
+  WriteRuntimeTexts(out / "runtime");
+  WriteStateFiles(out / "state_dir");
+  WriteHistoryRows(out / "history");
 
   std::set<std::string> names;
   CollectNames(*v1::CaptureRecord::descriptor(), names);

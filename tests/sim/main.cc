@@ -1,11 +1,16 @@
-// rapideye-sim: runs simulations, seed after seed, until one fails.
+// rapideye-sim: runs simulations of consecutive seeds until one fails.
 #include <google/protobuf/stubs/logging.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <iostream>
+#include <mutex>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -19,6 +24,7 @@ struct Settings {
   uint64_t seed = 1;
   uint64_t count = 1;
   int seconds = 0;
+  unsigned threads = std::max(1U, std::thread::hardware_concurrency());
   size_t trace = 0;
   bool keep_going = false;
   bool liar = false;
@@ -36,35 +42,68 @@ void Report(const Options& options, const Outcome& outcome) {
             << (options.liar.has_value() ? " --liar" : "") << " --trace=100000\n";
 }
 
-int Main(const Settings& settings) {
-  // protobuf would tell standard error about each string of a hostile peer that is not UTF-8.
-  google::protobuf::SetLogHandler(nullptr);
-  const auto began = std::chrono::steady_clock::now();
-  uint64_t ran = 0;
-  uint64_t failed = 0;
-  for (uint64_t i = 0; i < settings.count; ++i) {
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began;
-    if (settings.seconds > 0 && passed.count() > settings.seconds) break;
-    const uint64_t seed = settings.seed + i;
-    const Options options = settings.liar ? DrawWithLiar(seed) : Draw(seed);
-    const Outcome outcome = Simulate(options, settings.trace);
-    ++ran;
+// Runs the seeds on several threads, each seed on one of them.
+class Runs {
+ public:
+  explicit Runs(const Settings& settings) : settings_(settings) {}
+
+  void Run() {
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < settings_.threads; ++i) threads.emplace_back([this] { Work(); });
+    for (std::thread& thread : threads) thread.join();
+  }
+  uint64_t ran() const { return ran_; }
+  uint64_t failed() const { return failed_; }
+
+ private:
+  void Work() {
+    for (uint64_t i = next_++; i < settings_.count && !IsEnough(); i = next_++) {
+      const uint64_t seed = settings_.seed + i;
+      const Options options = settings_.liar ? DrawWithLiar(seed) : Draw(seed);
+      const Outcome outcome = Simulate(options, settings_.trace);
+      const std::lock_guard lock(mutex_);
+      Take(options, outcome);
+    }
+  }
+
+  bool IsEnough() const {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began_;
+    return (failed_ > 0 && !settings_.keep_going) ||
+           (settings_.seconds > 0 && passed.count() > settings_.seconds);
+  }
+
+  void Take(const Options& options, const Outcome& outcome) {
+    ++ran_;
     for (const std::string& verdict : outcome.wrong_verdicts) {
       std::cout << "seed " << options.seed << ": wrong verdict: " << verdict << "\n";
     }
     for (const std::string& line : outcome.trace) std::cout << line << "\n";
-    if (settings.count == 1) {
+    if (settings_.count == 1) {
       std::cout << Describe(options) << "\n"
                 << absl::StrFormat("%d hangs told of in %s, trace %016x\n", outcome.hangs,
                                    absl::FormatDuration(outcome.lasted), outcome.hash);
     }
-    if (outcome.failures.empty()) continue;
-    ++failed;
+    if (outcome.failures.empty()) return;
+    ++failed_;
     Report(options, outcome);
-    if (!settings.keep_going) break;
   }
-  std::cout << ran << " simulations from seed " << settings.seed << ", " << failed << " failed\n";
-  return failed == 0 ? 0 : 1;
+
+  const Settings& settings_;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  std::atomic<uint64_t> next_ = 0;
+  std::atomic<uint64_t> failed_ = 0;
+  std::mutex mutex_;  // guards the output, and:
+  uint64_t ran_ = 0;
+};
+
+int Main(const Settings& settings) {
+  // protobuf would tell standard error about each string of a hostile peer that is not UTF-8.
+  google::protobuf::SetLogHandler(nullptr);
+  Runs runs(settings);
+  runs.Run();
+  std::cout << runs.ran() << " simulations from seed " << settings.seed << ", " << runs.failed()
+            << " failed\n";
+  return runs.failed() == 0 ? 0 : 1;
 }
 
 }  // namespace
@@ -80,6 +119,9 @@ int main(int argc, char** argv) {
                  "seconds after which no new simulation starts; 0: no limit")
       ->capture_default_str();
   app.add_option("--trace", settings.trace, "number of trace lines to print, the last ones")
+      ->capture_default_str();
+  app.add_option("--threads", settings.threads, "number of threads; each seed runs on one of them")
+      ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   app.add_flag("--liar", settings.liar, "one agent of a large job lies");
   app.add_flag("--keep-going", settings.keep_going, "continues after a failure");

@@ -43,11 +43,21 @@ bool IsPossible(const Task& task) {
          (task.state == "due" || task.state == "acting" || !IsUnfinished(task));
 }
 
+// An own hook is of a digest that is out; if it may still run, it begins and expires some time.
+bool IsPossibleHook(const Task& task, int64_t revision) {
+  const int64_t of = EventOf(task.incident).revision;
+  return IsPossible(task) && of >= 1 && of <= revision &&
+         (!IsUnfinished(task) || std::max(task.not_before, task.expires) != absl::InfiniteFuture());
+}
+
 bool IsPossible(const RemovalRecord& record) {
-  const auto possible = [](const Task& task) { return IsPossible(task); };
-  return record.revision >= 0 && record.revision <= kMaxRevision &&
-         std::all_of(record.hooks.begin(), record.hooks.end(), possible) &&
-         std::all_of(record.removals.begin(), record.removals.end(), possible);
+  return record.revision >= 0 && record.revision <= kMaxRevision && record.published >= 0 &&
+         record.published <= kMaxRevision &&
+         std::all_of(
+             record.hooks.begin(), record.hooks.end(),
+             [&record](const Task& task) { return IsPossibleHook(task, record.revision); }) &&
+         std::all_of(record.removals.begin(), record.removals.end(),
+                     [](const Task& task) { return IsPossible(task); });
 }
 
 absl::Time ReadTime(const Json& json, const char* key) {

@@ -85,6 +85,12 @@ TEST(RemovalRecordTest, WhatNoCoordinatorWroteIsRefused) {
            {"\"attempts\": 2", "\"attempts\": -1"},
            {"\"attempts\": 2", "\"attempts\": \"2\""},
            {"\"revision\": 2,\n  \"published\"", "\"revision\": 9000000000,\n  \"published\""},
+           {"\"published\": 1", "\"published\": -1"},
+           {"\"published\": 1", "\"published\": 9000000000"},
+           // A hook of a digest that is not out, and one that would wait for ever.
+           {"\"revision\": 2,\n      \"state\": \"due\"",
+            "\"revision\": 7,\n      \"state\": \"due\""},
+           {"\"expires\": \"2026-", "\"expires\": \"infinite-future\", \"before\": \"2026-"},
            {"\"decisions\": [", "\"decisions\": [1, "},
            {"\"incident\"", "\"incidence\""},
            {"{", "["}}) {
