@@ -95,6 +95,12 @@ TEST_F(HostPlaceTest, WhoWaitsInTheShutdownAloneHasLeftTheLoop) {
   EXPECT_EQ(Activity(), "SHUTDOWN");
 }
 
+// Where no majority decides, as among two hosts.
+TEST_F(HostPlaceTest, WhoWaitsInTheShutdownWhileHalfOfAllAreInTheLoopHasLeftIt) {
+  for (int task : {1, 3}) Stand(task, kInShutdown);
+  EXPECT_EQ(Diagnose(s_), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1 0.3");
+}
+
 TEST_F(HostPlaceTest, AllInOneSaveAreAllNamed) {
   for (int task = 0; task < 4; ++task) Stand(task, kInSave);
   EXPECT_EQ(Classify(s_.capture).culprits.size(), 4U);

@@ -109,9 +109,19 @@ class Generations {
   std::optional<int64_t> last_start_;  // likewise, of those that ended
 };
 
+bool SaysThatAPeerIsGone(const Snapshot& snapshot) {
+  const auto says = [](const LogEvent& log) {
+    return log.kind != LogKind::kBenign &&
+           (text::Contains(log.text, "closed by peer") ||
+            text::Contains(log.text, "reset by peer") || text::Contains(log.text, "Gloo"));
+  };
+  return std::any_of(snapshot.log_events.begin(), snapshot.log_events.end(), says);
+}
+
 // True if the program is over: the interpreter ends, joins its threads and children, and waits for
 // no other worker. A worker that loses a peer amid the job waits in JAX's shutdown, or says so.
 bool IsEnding(const Snapshot& snapshot) {
+  if (SaysThatAPeerIsGone(snapshot)) return false;
   if (!std::any_of(snapshot.processes.begin(), snapshot.processes.end(), Lives)) return false;
   const std::optional<HostPlace> place = PlaceOfHost(snapshot);
   return place.has_value() && place->by_stack && place->activity == HostActivity::kShutdown &&
@@ -175,11 +185,7 @@ bool FellAfterTheLeader(const Case& c) {
     if (e.kind != ErrorKind::kExit) return false;
     if (e.succeeded) return true;
     if (!e.of_victim || e.age_ms.value_or(0) > end + kAgeErrorMs) return false;
-    const std::vector<LogEvent>& logs = c.worker(e.worker).snapshot->log_events;
-    return std::none_of(logs.begin(), logs.end(), [](const LogEvent& log) {
-      return text::Contains(log.text, "closed by peer") ||
-             text::Contains(log.text, "reset by peer") || text::Contains(log.text, "Gloo");
-    });
+    return !SaysThatAPeerIsGone(*c.worker(e.worker).snapshot);
   });
 }
 

@@ -213,6 +213,16 @@ TEST(Ended, OneForWhichTheOthersWaitInTheShutdownIsOne) {
             "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");
 }
 
+// An exception ends the loops of the others, too, which lose a peer: these are at their exit soon.
+TEST(Ended, OneWhomTheOthersLostInACollectiveIsOne) {
+  Scenario s = AbortsWhileOthersStandIn({"multiprocessing/util.py:360 _exit_function"});
+  for (int task : {0, 1, 3}) {
+    s.Log(0, task, LogKind::kFollowOn,
+          "RuntimeError: Gloo all-reduce failed: Connection closed by peer [10.0.0.2]", 2'900);
+  }
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");
+}
+
 TEST(Ended, OneThatAbortsWhileAnotherTrainsIsOne) {
   Scenario s = AbortsWhileOthersStandIn({"threading.py:1590 _shutdown"});
   EXPECT_EQ(Diagnose(s), "NO_HANG/ENDED");

@@ -176,13 +176,23 @@ std::optional<Group> OddByProgram(const Group& all) {
   return odd;
 }
 
+// Without a majority: those in the shutdown have left the others, who wait for them and so do not
+// come to it.
+std::optional<Odd> InShutdownWhileOthersWait(const std::map<HostWait, Group>& by_wait) {
+  const auto left = by_wait.find(HostWait::kShutdown);
+  if (by_wait.size() != 2 || left == by_wait.end()) return std::nullopt;
+  const HostWait wait = left == by_wait.begin() ? by_wait.rbegin()->first : by_wait.begin()->first;
+  if (wait != HostWait::kDevice && wait != HostWait::kBarrier) return std::nullopt;
+  return Odd{left->second, wait, kDoubtAmongWaiters};
+}
+
 // All hosts wait: a host that waits for something else than most has not come to their wait, or
 // has passed it.
 std::optional<Odd> AmongWaiters(const std::vector<Placed>& placed) {
   std::map<HostWait, Group> by_wait;
   for (const Placed& one : placed) by_wait[one.place.wait].push_back(&one);
   const Group* const most = Majority(by_wait);
-  if (most == nullptr) return std::nullopt;
+  if (most == nullptr) return InShutdownWhileOthersWait(by_wait);
   const HostWait wait = most->front()->place.wait;
   if (by_wait.size() > 1) return Odd{AllBut(by_wait, most), wait, kDoubtAmongWaiters};
   if (auto odd = OddByStep(*most)) return Odd{*std::move(odd), wait, kDoubtAmongWaiters};
