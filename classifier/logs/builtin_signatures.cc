@@ -301,6 +301,7 @@ COORDINATION_TIMEOUT   "Failed to connect to client mesh master"|"Failed to conn
 COORDINATION_TIMEOUT   "Failed to open the gRPC driver"|" futures but timed out after "|"RuntimeError: Wait timeout"|"Unable to wait for all slices to connect"
 COORDINATION_TIMEOUT   "is setting up NCCL communicator and "  "store->get('"
 COORDINATION_TIMEOUT   "failed to connect/validate to host "|"RendezvousConnectionError"|"DistStoreError: "
+COORDINATION_TIMEOUT   "RuntimeError: Socket Timeout"
 COORDINATION_TIMEOUT   "client socket has timed out after "|"failed to connect to TCPStore"|"RendezvousTimeoutError"|"wait timeout after "
 COORDINATION_TIMEOUT   "DEADLINE_EXCEEDED: Deadline Exceeded"|"DEADLINE_EXCEEDED: deadline exceeded"
 COORDINATION_TIMEOUT   "failed to connect to all addresses"|"Failed to connect to remote server at address"|"keepalive watchdog timeout"|"too_many_pings"

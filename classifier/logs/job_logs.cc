@@ -333,6 +333,7 @@ void AddLogOfNobody(const JobClock& clock, const StreamReading& reading,
 void AddExits(const std::vector<OneLog>& logs, Workers& workers) {
   for (const OneLog& log : logs) {
     for (const TaskExit& exit : log.reading.exits) {
+      if (exit.of_node && logs.size() > 1) continue;
       const WorkerId id{0, exit.task};
       Worker& worker = workers[id];
       worker.snapshot.worker = id;
