@@ -538,6 +538,20 @@ TEST(JobLogsTest, WorkerZeroIsNotAtFaultWhereNobodyReachesItsService) {
   EXPECT_THAT(Named(Diagnose({"INFO started\n", refused, refused, refused})), IsEmpty());
 }
 
+TEST(JobLogsTest, WhomTheKernelKilledForMemoryIsTheCulprit) {
+  const std::string killed =
+      "kernel: Out of memory: Killed process 4711 (python3) total-vm:4194304kB\n";
+  const Verdict verdict = Diagnose({Health(), Health(kClosed), Health(killed), Health(kClosed)});
+  EXPECT_EQ(verdict.detail, Detail::kOutOfMemory);
+  EXPECT_THAT(Named(verdict), ElementsAre(2));
+  // Who complains of others after that lives; and the kernel may have killed another program.
+  const std::string other = absl::StrReplaceAll(killed, {{"python3", "telegraf"}});
+  for (const std::string& more : {absl::StrCat(killed, kClosed), absl::StrCat(other, kClosed)}) {
+    EXPECT_THAT(Named(Diagnose({Health(), Health(kClosed), Health(more), Health(kClosed)})),
+                ElementsAre(0));
+  }
+}
+
 TEST(JobLogsTest, TheFirstFailureOfANodeIsARankOnlyOfThatNodeAlone) {
   const auto failed = [](int code) {
     return absl::StrCat(
