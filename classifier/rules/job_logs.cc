@@ -1,6 +1,7 @@
 // Causes that only the logs of a job can show, where logs are all the evidence: a worker fell
-// silent while the others complain of it, a worker repeats a failing try, steps go on to the end,
-// or the run has ended.
+// silent while the others complain of it or name it, a worker repeats a failing try, its loader of
+// data failed, it begins what all others finished or alone ends with an error, steps go on to the
+// end, or the run has ended.
 //
 // A waiting worker is not at fault: a broken connection, a time-out, the service's word that a
 // worker failed are the words of live workers. The others wait for a worker that has none of these
