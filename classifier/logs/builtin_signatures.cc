@@ -22,6 +22,7 @@ BENIGN                 "Failed to open libibverbs"
 BENIGN                 "srun: error: "|"slurmstepd: error: "  "x11"|"DISPLAY"|"spank"|"couldn't chdir to"
 # A task that leaves the coordination service at the end of the run, and its agent.
 BENIGN                 "has disconnected from coordination service"|"Cancelling error polling because"
+BENIGN                 "missed heartbeats allowed"
 # What several libraries register once more at every start; forks of a program that uses JAX.
 BENIGN                 "Unable to register cu"|"computation placer already registered"|"will likely lead to a deadlock"|"to avoid deadlocks"
 # gRPC of JAX 0.3.5, at every start.
@@ -302,6 +303,7 @@ COORDINATION_TIMEOUT   "Failed to connect to client mesh master"|"Failed to conn
 COORDINATION_TIMEOUT   "Failed to open the gRPC driver"|" futures but timed out after "|"RuntimeError: Wait timeout"|"Unable to wait for all slices to connect"
 COORDINATION_TIMEOUT   "is setting up NCCL communicator and "  "store->get('"
 COORDINATION_TIMEOUT   "failed to connect/validate to host "|"RendezvousConnectionError"|"DistStoreError: "
+COORDINATION_TIMEOUT   "RuntimeError: Socket Timeout"
 COORDINATION_TIMEOUT   "client socket has timed out after "|"failed to connect to TCPStore"|"RendezvousTimeoutError"|"wait timeout after "
 COORDINATION_TIMEOUT   "DEADLINE_EXCEEDED: Deadline Exceeded"|"DEADLINE_EXCEEDED: deadline exceeded"
 COORDINATION_TIMEOUT   "failed to connect to all addresses"|"Failed to connect to remote server at address"|"keepalive watchdog timeout"|"too_many_pings"
@@ -482,7 +484,7 @@ BENIGN                 "severity=Correct"|"Accessing retired flag"|"cannot be pr
 
 # Counts of failures of which there are none; settings; what is looked for and need not be there.
 BENIGN                 any-case  "(no failures)"|" 0 failed"|"(0 failed"|" 0 errors"|"errors: 0"|"failed: 0"|"no errors"|"without error"|"no failures"|"derived errors ignored"
-BENIGN                 "Failed to find or infer git"|"bearer token failed"|"Unable to find hostfile"|"xcpuinfo_hwloc_topo_load"|"TF-TRT Warning"|"(first observed failure)"|"] Invalid RE2: "|", queue evicted"|"sshd["|"shim disconnected"|"DATA sharding policy"|"unexpected truncation of the dataset"
+BENIGN                 "Failed to find or infer git"|"bearer token failed"|"Unable to find hostfile"|"xcpuinfo_hwloc_topo_load"|"TF-TRT Warning"|"(first observed failure)"|"] Invalid RE2: "|", queue evicted"|"sshd["|"shim disconnected"|"DATA sharding policy"|"unexpected truncation of the dataset"|"unexpected behavior"|"unexpected behaviour"
 
 # Exceptions. Around an exception that ended its program stands a traceback, which tells more.
 PROGRAM_REJECTED       "RuntimeError: "|"ValueError: "|"TypeError: "|"AttributeError: "|"AssertionError: "|"IndexError: "|"NameError: "|"ImportError: "|"ModuleNotFoundError: "|"NotImplementedError: "|"SystemError: "|"OverflowError: "|"RecursionError: "|"UnboundLocalError: "|"InternalError: "|"InvalidArgumentError: "|"CompilationError: "|"CalledProcessError: "
@@ -519,6 +521,10 @@ FOLLOW_ON              "UNAVAILABLE: "|"ABORTED: "|"CANCELLED: "|"INTERNAL: "|"F
 HUNG_TASK              any-case  "save"|"restore"|"checkpoint"|"upload"|"download"|"storage"|"bucket"|"filesystem"|"file system"  " failed"|"failed to "|" failure"|"unable to "
 DEVICE_UNAVAILABLE     any-case  "tpu"|"chip"|"accelerator"|"device"|"driver"  " failed"|"failed to "|" failure"|"unable to "|"unavailable"|"not available"
 NETWORK                any-case  "connect"|"socket"|"link "|"network"|"peer "  " failed"|"failed to "|" failure"|"unable to "|"unavailable"|"refused"|"rejected"
+PREEMPTED              any-case  "instance "|"machine "|"node "|"host "|"vm "  "will be stopped"|"will be terminated"|"will be preempted"|"termination notice"
+PROGRAM_REJECTED       any-case  "cudnn_status_"|"runtime error:"
+MISSED_HEALTH_CHECKS   any-case  "stopped responding"|"no longer responding"|"not responded"
+HUNG_TASK              "fuse: writeMessage: "|"fuse: *fs"
 FOLLOW_ON              any-case  "timeout ("|"timeout: "|"timed out ("  "waiting for"
 FOLLOW_ON              any-case  " failed"|"failed to "|" failure"|"failing "|" fails"|"phase failed"|"unable to "|"refused"|"unavailable"|"limit exceeded"|"exceeded the"|"has exceeded"|"exceeded max"|"crash"|"abort"|"rejected"|"eraising captured"|" hung"|"stuck"|"gave up"|"giving up"|"has caused the"|"illegal "|" lost "|"degraded"|" evicted"|"restarted unexpectedly"|"unexpectedly"|"unexpected "
 FOLLOW_ON              "Error: "|"Exception"|"FAILED"|"rejected"|"inconsistent"|"mismatch"|"gave up"|"iving up"|"is down"|"went down"|"nterrupted"|"orrupt"|"isconnect"|"nsufficient "|"oo many "|"Check failure stack trace"

@@ -25,6 +25,7 @@ constexpr int64_t kManyStepsAfter = 200;
 constexpr int64_t kWentOnMs = 5'000;
 // The job is never taken to be larger than so many times its logs.
 constexpr int32_t kMaxSizeFactor = 64;
+constexpr int32_t kSigKill = 9;
 // An exception that most workers raise is a consequence if another worker raises a different one.
 constexpr double kMost = 0.5;
 // So many components of a path are looked at for the name of a worker.
@@ -59,6 +60,16 @@ bool SaysPreempted(absl::string_view text) {
 
 bool SaysTimeOut(absl::string_view text) {
   return absl::StrContains(text, "imed out") || absl::StrContains(text, "imeout");
+}
+
+// True if a process of the program was killed for want of memory; the kernel may kill any other.
+bool SaysKilledForMemory(const LogEvent& event) {
+  constexpr std::array<absl::string_view, 4> kWords = {"(python", "OOMKilled", "OOM killed",
+                                                       "oom-kill event"};
+  return event.kind == LogKind::kHostOom &&
+         std::any_of(kWords.begin(), kWords.end(), [&event](absl::string_view words) {
+           return absl::StrContains(event.text, words);
+         });
 }
 
 // A log of the job, and the worker to which it belongs.
@@ -231,6 +242,11 @@ void AddDeath(Snapshot& snapshot, std::optional<int32_t> signal, std::optional<i
   process.exited_ms_ago = age_ms;
 }
 
+bool Complains(const StreamReading& reading) {
+  return std::any_of(reading.complaints.begin(), reading.complaints.end(),
+                     [](const SaidLine& said) { return !said.text.empty(); });
+}
+
 void AddWords(const JobClock& clock, const StreamReading& reading, Worker& worker) {
   WorkerLog& log = worker.log;
   std::string* const kinds[kComplaints] = {&log.complaints.peer_gone, &log.complaints.leader_gone,
@@ -283,6 +299,9 @@ void AddLog(const JobClock& clock, OneLog& log, const std::string& name_in_path,
     if (went_on && !notice) continue;
     event.event.age_ms = clock.Age(reading, event.at.unix_ms);
     event.event.count = event.count;
+    if (SaysKilledForMemory(event.event) && !Complains(reading)) {
+      AddDeath(snapshot, kSigKill, std::nullopt, event.event.age_ms);
+    }
     snapshot.log_events.push_back(std::move(event.event));
   }
   if (reading.death && !clock.WentOn(reading, reading.death->said.at)) {
@@ -333,6 +352,7 @@ void AddLogOfNobody(const JobClock& clock, const StreamReading& reading,
 void AddExits(const std::vector<OneLog>& logs, Workers& workers) {
   for (const OneLog& log : logs) {
     for (const TaskExit& exit : log.reading.exits) {
+      if (exit.of_node && logs.size() > 1) continue;
       const WorkerId id{0, exit.task};
       Worker& worker = workers[id];
       worker.snapshot.worker = id;

@@ -421,6 +421,153 @@ TEST(JobLogsTest, OfTooManyLogsTheOthersAreOne) {
   EXPECT_EQ(logs.Add(named(kMaxLogs + 1)), kMaxLogs);
 }
 
+constexpr char kMonitored[] =
+    "RuntimeError: [Rank 0]: Ranks 2, 3 failed to pass monitoredBarrier in 2000000 ms\n";
+
+TEST(JobLogsTest, WhomTheWaitingNameIsAwaited) {
+  const Verdict barrier = Diagnose({kMonitored});
+  EXPECT_EQ(barrier.cause, Cause::kDataInputStall);
+  EXPECT_THAT(Named(barrier), ElementsAre(2, 3));
+  EXPECT_THAT(barrier.culprits.at(0).why, HasSubstr("did not come, in the words of"));
+  const std::string most = absl::StrReplaceAll(kMonitored, {{"2, 3", "1, 2, 3"}});
+  EXPECT_THAT(Named(Diagnose({most})), IsEmpty());  // they may wait elsewhere for rank 0
+  const Verdict id = Diagnose(
+      {"", absl::StrCat(kHealth,
+                        "torch.distributed.DistBackendError: [1] is setting up NCCL communicator "
+                        "and retrieving ncclUniqueId from [0] via c10d key-value store by key "
+                        "'0', but store->get('0') got error: wait timeout after 600000ms\n")});
+  EXPECT_THAT(Named(id), ElementsAre(0));
+  // Whoever waits itself is a victim.
+  EXPECT_THAT(Named(Diagnose({Health(), kMonitored, Health(kTimedOut), Health(kTimedOut)})),
+              IsEmpty());
+}
+
+TEST(JobLogsTest, ATaskThatTheServiceMissesNeedsNoLog) {
+  const Verdict verdict = Diagnose({Health(kHeartbeat)});
+  EXPECT_EQ(verdict.cause, Cause::kUnrecoverableError);
+  EXPECT_EQ(verdict.detail, Detail::kWorkerLost);
+  EXPECT_THAT(Named(verdict), ElementsAre(2));
+}
+
+TEST(JobLogsTest, HalfOfABarrierIsNamedByItsWholeList) {
+  const auto barrier = [](absl::string_view names) {
+    return absl::StrCat(
+        "jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Barrier_id: "
+        "multihost_broadcast_sync0. Timed out task names:\n",
+        names, "\n");
+  };
+  const Verdict half = Diagnose({"", barrier("/job:jax_worker/replica:0/task:3\n"
+                                             "/job:jax_worker/replica:0/task:0")});
+  EXPECT_EQ(half.cause, Cause::kDataInputStall);
+  EXPECT_THAT(Named(half), ElementsAre(0, 3));
+  const Verdict most = Diagnose({"", barrier("/job:jax_worker/replica:0/task:3\n"
+                                             "/job:jax_worker/replica:0/task:2\n"
+                                             "/job:jax_worker/replica:0/task:0")});
+  EXPECT_THAT(Named(most), IsEmpty());
+}
+
+TEST(JobLogsTest, WhoHasNoLineInASharedLogHasNotCome) {
+  const auto read = [](const std::vector<int>& ranks) {
+    JobLogs logs(SignatureTable::BuiltIn());
+    for (int rank : ranks) {
+      LogName name;
+      name.path = "train.log";
+      name.label = rank;
+      const size_t log = logs.Add(std::move(name));
+      for (absl::string_view line : absl::StrSplit(kTimedOut, '\n', absl::SkipEmpty())) {
+        logs.Take(log, line, std::nullopt);
+      }
+    }
+    const JobEvidence evidence = logs.Finish(nullptr);
+    return Named(ClassifyLogs(evidence.capture, evidence.logs));
+  };
+  EXPECT_THAT(read({1, 2, 3}), ElementsAre(0));
+  EXPECT_THAT(read({1, 3}), IsEmpty());        // a sample, for all that is known
+  EXPECT_THAT(read({0, 1, 2, 3}), IsEmpty());  // everybody waits
+}
+
+TEST(JobLogsTest, WhoBeginsWhatAllOthersFinishedIsBehind) {
+  const auto at = [](int minute, absl::string_view text) {
+    return absl::StrCat("2026-08-21T09:", minute, ":00Z INFO ", text, "\n");
+  };
+  const std::string begun = at(36, "restoring checkpoint step-2891");
+  const std::string done = begun + at(58, "tensorstore reads finished");
+  const Verdict verdict = Diagnose({done, done, begun, done});
+  EXPECT_EQ(verdict.cause, Cause::kDataInputStall);
+  EXPECT_THAT(Named(verdict), ElementsAre(2));
+  EXPECT_EQ(verdict.culprits.at(0).host_activity, HostActivity::kCheckpointRestore);
+  EXPECT_THAT(Named(Diagnose({done, done, begun, begun})), IsEmpty());
+  // Too soon to tell; and a last line that begins nothing.
+  const std::string soon = at(57, "restoring checkpoint step-2891");
+  EXPECT_THAT(Named(Diagnose({done, done, soon + at(58, "x"), done})), IsEmpty());
+  EXPECT_THAT(Named(Diagnose({done, done, at(36, "ready"), done})), IsEmpty());
+}
+
+TEST(JobLogsTest, ALoaderThatFailedAndAnErrorOfOneAloneAreSaid) {
+  const Verdict loader = Diagnose(
+      {Health("Training stopped: `load_next_batch()` failed with <class 'RuntimeError'>\n")});
+  EXPECT_EQ(loader.detail, Detail::kInputPipeline);
+  EXPECT_THAT(Named(loader), ElementsAre(0));
+  const auto vllm = [](int second, absl::string_view text) {
+    return absl::StrCat("INFO 09-15 12:06:", second, " [core.py:99] ", text, "\n");
+  };
+  const std::string ready = vllm(10, "Init mesh");
+  const std::string fatal = ready + vllm(22, "EngineCore encountered a fatal error.");
+  const Verdict alone = Diagnose({fatal, ready, ready, ready});
+  EXPECT_EQ(alone.cause, Cause::kUnrecoverableError);
+  EXPECT_THAT(Named(alone), ElementsAre(0));
+  EXPECT_THAT(Named(Diagnose({fatal, fatal, ready, ready})), IsEmpty());
+  EXPECT_EQ(Diagnose({fatal}).cause, Cause::kUnknown);
+}
+
+TEST(JobLogsTest, ARuntimeThatWaitsForOtherHostsNamesNobody) {
+  const std::string lingers =
+      "xla_bridge.py:146: UserWarning: TPU backend initialization is taking more than 60.0 "
+      "seconds. Did you run your code on all TPU hosts?\n";
+  const Verdict verdict = Diagnose({lingers});
+  EXPECT_EQ(verdict.detail, Detail::kNotStarted);
+  EXPECT_THAT(Named(verdict), IsEmpty());
+  EXPECT_EQ(Diagnose({absl::StrCat(lingers, kHealth)}).cause, Cause::kNoHang);
+  EXPECT_EQ(Diagnose({lingers, lingers}).cause, Cause::kUnknown);
+}
+
+TEST(JobLogsTest, WorkerZeroIsNotAtFaultWhereNobodyReachesItsService) {
+  const std::string refused =
+      "E0809 04:15:02.200000 1 client.cc:130] DEADLINE_EXCEEDED: Deadline Exceeded\n"
+      "RPC: /tensorflow.CoordinationService/RegisterTask\n";
+  EXPECT_THAT(Named(Diagnose({"INFO started\n", refused, refused, refused})), IsEmpty());
+}
+
+TEST(JobLogsTest, WhomTheKernelKilledForMemoryIsTheCulprit) {
+  const std::string killed =
+      "kernel: Out of memory: Killed process 4711 (python3) total-vm:4194304kB\n";
+  const Verdict verdict = Diagnose({Health(), Health(kClosed), Health(killed), Health(kClosed)});
+  EXPECT_EQ(verdict.detail, Detail::kOutOfMemory);
+  EXPECT_THAT(Named(verdict), ElementsAre(2));
+  // Who complains of others after that lives; and the kernel may have killed another program.
+  const std::string other = absl::StrReplaceAll(killed, {{"python3", "telegraf"}});
+  for (const std::string& more : {absl::StrCat(killed, kClosed), absl::StrCat(other, kClosed)}) {
+    EXPECT_THAT(Named(Diagnose({Health(), Health(kClosed), Health(more), Health(kClosed)})),
+                ElementsAre(0));
+  }
+}
+
+TEST(JobLogsTest, TheFirstFailureOfANodeIsARankOnlyOfThatNodeAlone) {
+  const auto failed = [](int code) {
+    return absl::StrCat(
+        "E1212 20:01:21.662000 115287 torch/distributed/elastic/multiprocessing/"
+        "api.py:882] failed (exitcode: ",
+        code, ") local_rank: 7 (pid: 115533) of binary: /usr/bin/python3\n");
+  };
+  const auto read = [](const std::vector<std::pair<std::string, std::string>>& logs) {
+    const JobEvidence evidence = Read(logs);
+    return Named(ClassifyLogs(evidence.capture, evidence.logs));
+  };
+  EXPECT_THAT(read({{"train.log", failed(-9)}}), ElementsAre(7));
+  EXPECT_THAT(read({{"train.log", failed(-15)}}), IsEmpty());
+  EXPECT_THAT(read({{"node-0.log", "INFO started\n"}, {"node-1.log", failed(-9)}}), IsEmpty());
+}
+
 // Pods may be named as anything: "x-7-7" states slice 7 and task 7.
 TEST(JobLogsTest, NumbersFarApartStateNoSquareOfWorkers) {
   const auto read = [](int pods, int step) {

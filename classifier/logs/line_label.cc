@@ -258,8 +258,8 @@ bool IsLogLine(absl::string_view line) {
   static const RE2* const kLog = new RE2(
       "^(?:\\S+ )?\\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)[\\]:]? |"
       "^Traceback \\(most recent call last\\):|^\\[Gloo\\] Rank |"
-      "(?i)^.{0,80}\\b(?:step|iter|iteration)\\b\\s*[:=#]?\\s*\\[?\\d+|^\\[pod/|^srun: |"
-      "^\\s*\\d{1,2}:\\d{2}:\\d{2}[., ]");
+      "(?i)^.{0,80}\\b(?:step|iter|iteration|epoch)\\b\\s*[:=#]?\\s*\\[?\\d+|^\\[pod/|^srun: |"
+      "^\\s*\\d{1,2}:\\d{2}:\\d{2}[., ]|\\d{1,3}%\\|.*\\d+/\\d+ \\[");
   return RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *kLog);
 }
 

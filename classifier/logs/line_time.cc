@@ -3,6 +3,7 @@
 #include <array>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 
 namespace rapideye::logs {
 namespace {
@@ -120,9 +121,10 @@ std::optional<LineTime> TakeIso(absl::string_view line) {
   return At(year, month, day, ms, text);
 }
 
-// "I1122 11:26:39.439000   25233 file.cc:38] text"
+// "I1122 11:26:39.439000   25233 file.cc:38] text", "I20261122 11:26:39 text"
 std::optional<LineTime> TakeGlog(absl::string_view line, int64_t year) {
   Cursor cursor(line.substr(1));
+  if (line.find(' ') == 9) year = cursor.Digits(4, 1970, 9998);
   const int64_t month = cursor.Digits(2, 1, 12);
   const int64_t day = cursor.Digits(2, 1, 31);
   cursor.Demand(cursor.Accept(' '));
@@ -149,6 +151,31 @@ std::optional<LineTime> TakeSyslog(absl::string_view line, int64_t year) {
   return std::nullopt;
 }
 
+// "ERROR 09-15 12:06:21 [core.py:99] text" of vLLM, "INFO:2025-09-20 06:29:56,051:jax:9: text".
+std::optional<LineTime> TakeLevel(absl::string_view line, int64_t year) {
+  static constexpr std::array<absl::string_view, 5> kLevels = {"DEBUG", "INFO", "WARNING", "ERROR",
+                                                               "CRITICAL"};
+  for (const absl::string_view level : kLevels) {
+    if (!absl::StartsWith(line, level) || line.size() < level.size() + 2) continue;
+    const char separator = line[level.size()];
+    const absl::string_view rest = line.substr(level.size() + 1);
+    if (separator == ':') {
+      const std::optional<LineTime> time = TakeIso(rest);
+      return time ? std::optional(LineTime{time->unix_ms, 0}) : std::nullopt;
+    }
+    if (separator != ' ') return std::nullopt;
+    Cursor cursor(rest);
+    const int64_t month = cursor.Digits(2, 1, 12);
+    cursor.Demand(cursor.Accept('-'));
+    const int64_t day = cursor.Digits(2, 1, 31);
+    cursor.Demand(cursor.Accept(' '));
+    const int64_t ms = TimeOfDay(cursor);
+    if (cursor.failed()) return std::nullopt;
+    return At(year, month, day, ms, 0);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<LineTime> TakeLineTime(absl::string_view line, int64_t year) {
@@ -159,8 +186,9 @@ std::optional<LineTime> TakeLineTime(absl::string_view line, int64_t year) {
     const bool severity = first == 'I' || first == 'W' || first == 'E' || first == 'F';
     return severity ? TakeGlog(line, year) : std::nullopt;
   }
-  return absl::ascii_isupper(static_cast<unsigned char>(first)) ? TakeSyslog(line, year)
-                                                                : std::nullopt;
+  if (!absl::ascii_isupper(static_cast<unsigned char>(first))) return std::nullopt;
+  const std::optional<LineTime> time = TakeSyslog(line, year);
+  return time ? time : TakeLevel(line, year);
 }
 
 int64_t YearOf(int64_t unix_ms) {

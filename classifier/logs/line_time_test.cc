@@ -25,11 +25,25 @@ TEST(LineTimeTest, TakesTheYearFromElsewhereWhereNoneIsTold) {
   ASSERT_TRUE(glog.has_value());
   EXPECT_EQ(glog->unix_ms, kNoon + 250);
   EXPECT_EQ(glog->text, 0U);  // the severity stays
+  const auto dated = TakeLineTime("W20261122 12:00:00 text", 1999);
+  ASSERT_TRUE(dated.has_value());
+  EXPECT_EQ(dated->unix_ms, kNoon);
   const auto syslog = TakeLineTime("Nov 22 12:00:00 host text", 2026);
   ASSERT_TRUE(syslog.has_value());
   EXPECT_EQ(syslog->unix_ms, kNoon);
   EXPECT_EQ(YearOf(kNoon), 2026);
   EXPECT_EQ(YearOf(0), 1970);
+}
+
+TEST(LineTimeTest, ALevelMayStandBeforeTheTime) {
+  for (const char* line : {"ERROR 11-22 12:00:00 [core.py:1099] text",
+                           "INFO:2026-11-22 12:00:00,000:jax._src.xla_bridge:925: text"}) {
+    const auto time = TakeLineTime(line, 2026);
+    ASSERT_TRUE(time.has_value()) << line;
+    EXPECT_EQ(time->unix_ms, kNoon);
+    EXPECT_EQ(time->text, 0U);  // the level stays
+  }
+  EXPECT_FALSE(TakeLineTime("ERROR 13-22 12:00:00 text", 2026).has_value());
 }
 
 TEST(LineTimeTest, KeepsTheIndentationOfTheText) {

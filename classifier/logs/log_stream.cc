@@ -26,6 +26,7 @@ constexpr size_t kMaxEvents = 256;
 constexpr size_t kMaxQuoteBytes = 512;
 constexpr size_t kMaxExits = 256;
 constexpr int32_t kSigBus = 7;
+constexpr int32_t kSigTerm = 15;
 constexpr int32_t kSigSegv = 11;
 // A status of several lines names its call within so many.
 constexpr int kLinesOfAStatus = 4;
@@ -67,10 +68,12 @@ std::optional<Complaint> ComplaintOf(absl::string_view line) {
                 "BrokenPipeError", "Broken pipe", "Socket closed", "remote process exited"})) {
     return Complaint::kPeerGone;
   }
-  if (HoldsAny(line, {"imed out waiting", "collective operation timeout", "DEADLINE_EXCEEDED",
-                      "hang detected", "join the rendezvous", "may be stuck",
-                      "ConnectionRefusedError", "failed to connect to all addresses",
-                      "Read timeout [", "Connect timeout [", "store->get('"})) {
+  if (HoldsAny(line,
+               {"imed out waiting", "collective operation timeout", "DEADLINE_EXCEEDED",
+                "Timeout at NCCL work", "Socket Timeout",
+                "NCCL operations have failed or timed out", "hang detected", "join the rendezvous",
+                "may be stuck", "ConnectionRefusedError", "failed to connect to all addresses",
+                "Read timeout [", "Connect timeout [", "store->get('"})) {
     return Complaint::kTimedOut;
   }
   return std::nullopt;
@@ -267,6 +270,10 @@ void LogStream::TakeWords(absl::string_view line) {
         absl::EndsWith(line, ".CoordinationService/Heartbeat")) {
       reading_.complaints[static_cast<size_t>(Complaint::kLeaderGone)] = Said(line);
     }
+    if (absl::StartsWith(line, "RPC: /") &&
+        absl::StrContains(line, "CoordinationService/RegisterTask")) {
+      reading_.complaints[static_cast<size_t>(Complaint::kTimedOut)] = Said(line);
+    }
   }
   if (const std::optional<Complaint> complaint = ComplaintOf(line)) {
     reading_.complaints[static_cast<size_t>(*complaint)] = Said(line);
@@ -317,7 +324,10 @@ void LogStream::TakeExit(absl::string_view line) {
     return;
   }
   if (absl::StartsWith(line, "Root Cause (first observed failure)")) root_cause_ = true;
-  if (!root_cause_) return;
+  if (!root_cause_) {
+    TakeExitOfNode(line);
+    return;
+  }
   static const RE2* const kRank = new RE2("^rank\\s*: (\\d+) ");
   static const RE2* const kCode = new RE2("^exitcode\\s*: (-?\\d+) ");
   int32_t number = 0;
@@ -325,12 +335,30 @@ void LogStream::TakeExit(absl::string_view line) {
   if (RE2::PartialMatch(text, *kRank, &number)) failed_rank_ = number;
   if (failed_rank_ && RE2::PartialMatch(text, *kCode, &number)) {
     root_cause_ = false;
+    std::erase_if(reading_.exits, [](const TaskExit& told) { return told.of_node; });
     TaskExit exit;
     exit.task = *failed_rank_;
     (number < 0 ? exit.signal : exit.exit_code) = number < 0 ? -number : number;
     exit.text = absl::StrCat("torchrun: rank ", *failed_rank_, " failed first, ", Said(line).text);
     reading_.exits.push_back(std::move(exit));
   }
+}
+
+// "… api.py:882] failed (exitcode: -9) local_rank: 7 (pid: 115533) of binary: …": torchrun's word
+// on the first failure of its node. What it ends itself, by SIGTERM, has not failed.
+void LogStream::TakeExitOfNode(absl::string_view line) {
+  static const RE2* const kFailed = new RE2("failed \\(exitcode: (-?\\d+)\\) local_rank: (\\d+) ");
+  TaskExit exit;
+  int32_t code = 0;
+  if (!reading_.exits.empty() || !absl::StrContains(line, "local_rank: ") ||
+      !RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *kFailed, &code, &exit.task) ||
+      code == -kSigTerm) {
+    return;
+  }
+  (code < 0 ? exit.signal : exit.exit_code) = code < 0 ? -code : code;
+  exit.text = Said(line).text;
+  exit.of_node = true;
+  reading_.exits.push_back(std::move(exit));
 }
 
 void LogStream::TakeIdentity(absl::string_view line) {

@@ -46,6 +46,7 @@ struct TaskExit {
   std::optional<int32_t> signal;
   std::optional<int32_t> exit_code;
   std::string text;
+  bool of_node = false;  // the number counts on its node alone
 };
 
 enum class Complaint { kPeerGone, kLeaderGone, kTimedOut, kByService };
@@ -95,6 +96,7 @@ class LogStream {
   void TakeWords(absl::string_view line);
   void TakeDeath(absl::string_view line);
   void TakeExit(absl::string_view line);
+  void TakeExitOfNode(absl::string_view line);
   void TakeIdentity(absl::string_view line);
   void TakeRepetition(absl::string_view line);
   SaidAt Now() const { return {line_ms_, reading_.steps.advances}; }

@@ -4,7 +4,8 @@
 // fault; a worker that comes alone has left the others in the midst of their work, unless its step
 // says that it was done: in lockstep no worker finishes long before all others.
 //
-// If many did not come, that proves nothing: they may wait elsewhere for the one that did.
+// If many did not come, that proves nothing: they may wait elsewhere for the one that did. Where
+// logs are all there is, up to half of the job is named: nothing else tells where they are.
 // Something that failed outright explains a barrier, never the other way round.
 //
 // Facts: lines of the coordination service; steps of the progress pages.

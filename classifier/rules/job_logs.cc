@@ -1,6 +1,7 @@
 // Causes that only the logs of a job can show, where logs are all the evidence: a worker fell
-// silent while the others complain of it, a worker repeats a failing try, steps go on to the end,
-// or the run has ended.
+// silent while the others complain of it or name it, a worker repeats a failing try, its loader of
+// data failed, it begins what all others finished or alone ends with an error, steps go on to the
+// end, or the run has ended.
 //
 // A waiting worker is not at fault: a broken connection, a time-out, the service's word that a
 // worker failed are the words of live workers. The others wait for a worker that has none of these
@@ -326,6 +327,15 @@ bool NeverSpoke(const Look& look) {
   return true;
 }
 
+// True if all who complain could not register with the coordination service.
+bool OfRegistration(const Look& look) {
+  return std::all_of(look.voices.complaining.begin(), look.voices.complaining.end(),
+                     [&look](int worker) {
+                       return text::Contains(look.voices.Log(worker)->complaints.timed_out,
+                                             "CoordinationService/RegisterTask");
+                     });
+}
+
 bool Silent(const Look& look) {
   if (look.voices.complaining.empty()) return false;
   if (!look.voices.without_log.empty()) {
@@ -348,6 +358,11 @@ bool Silent(const Look& look) {
   }
   const std::vector<int>& silent =
       look.voices.silent.empty() ? look.voices.told : look.voices.silent;
+  // Worker 0 serves the others, and has nothing to say of those who do not reach it.
+  if (silent == std::vector{0} && OfRegistration(look)) {
+    look.out.Note(kRule, "nobody reached the coordination service: who is at fault is not told");
+    return false;
+  }
   if (!AreFew(silent, look.all())) {
     look.out.Note(kRule, silent.empty() ? "everybody waits for others: nobody is singled out"
                                         : absl::StrCat("too many say nothing: ",
@@ -533,31 +548,32 @@ std::optional<HostActivity> Begun(std::string_view line) {
 // All logs but one end with the same line, which says that something is finished; the log of the
 // odd one has ended long before that, with a line that says that it begins something.
 void Behind(const Look& look) {
-  const Voices& voices = look.voices;
-  if (voices.AnyComplains() || !voices.without_log.empty()) return;
-  std::optional<int> odd;
+  if (look.voices.AnyComplains()) return;
+  std::vector<int> told;  // by the length of their silence
   for (int i = 0; i < static_cast<int>(look.all()); ++i) {
-    const std::optional<int64_t>& last = voices.Log(i)->last_line_ms;
-    if (!last) return;
-    if (!odd || *last > *voices.Log(*odd)->last_line_ms) odd = i;
+    if (look.voices.Log(i) == nullptr) continue;
+    if (!look.voices.Log(i)->last_line_ms) return;
+    told.push_back(i);
   }
-  if (!odd || look.all() < kLeastLogsToCompare) return;
-  const WorkerLog& behind = *voices.Log(*odd);
+  if (told.size() < kLeastLogsToCompare) return;
+  std::stable_sort(told.begin(), told.end(), [&look](int a, int b) {
+    return *look.voices.Log(a)->last_line_ms > *look.voices.Log(b)->last_line_ms;
+  });
+  const int odd = told[0];
+  const WorkerLog& behind = *look.voices.Log(odd);
+  const WorkerLog& next = *look.voices.Log(told[1]);
+  const std::string& finished = next.last_line;
   const std::optional<HostActivity> activity = Begun(behind.last_line);
-  const std::string& finished = voices.Log(*odd == 0 ? 1 : 0)->last_line;
-  if (!activity || !HoldsAny(finished, {"finished", "done", "complete", "loaded", "restored",
-                                        "saved", "reached"})) {
+  const bool same = std::all_of(told.begin() + 2, told.end(), [&](int worker) {
+    return WithoutDigits(look.voices.Log(worker)->last_line) == WithoutDigits(finished);
+  });
+  if (!activity || !same || *behind.last_line_ms - *next.last_line_ms < kBehindInLogMs ||
+      !HoldsAny(finished,
+                {"finished", "done", "complete", "loaded", "restored", "saved", "reached"})) {
     return;
   }
-  for (int i = 0; i < static_cast<int>(look.all()); ++i) {
-    if (i == *odd) continue;
-    if (*voices.Log(i)->last_line_ms + kBehindInLogMs > *behind.last_line_ms ||
-        WithoutDigits(voices.Log(i)->last_line) != WithoutDigits(finished)) {
-      return;
-    }
-  }
   Finding finding = Begin(Detail::kProgramNotQueued, kConfidenceBehindInLog);
-  AddCulprit(look, BegunAlone{*odd, &behind, finished}, finding).host_activity = activity;
+  AddCulprit(look, BegunAlone{odd, &behind, finished}, finding).host_activity = activity;
   Add(look, std::move(finding));
 }
 
