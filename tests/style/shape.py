@@ -35,13 +35,10 @@ LONGER = {
     ("classifier/slice_group.cc", "HeadFinder"): (514, "wording"),
     ("classifier/timeline.cc", "Reader"): (447, "wording"),
     ("classifier/wording.cc", "WhyNotText"): (65, "wording"),
-    ("tests/testbed/launcher/job.h", "Job"): (130, "models"),
     ("tests/verdicts/sample_verdicts_test.cc", "Noises"): (84, "data"),
 }
 # Classes whose members stand in several .cc, by folder and name.
-CUT_APART = {
-    ("tests/testbed/launcher", "Job"): "models",
-}
+CUT_APART = {}
 
 
 def top_level_problems(paths):

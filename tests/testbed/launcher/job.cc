@@ -1,10 +1,11 @@
 #include "tests/testbed/launcher/job.h"
 
 #include <signal.h>
+#include <sys/wait.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -19,10 +20,17 @@ namespace {
 // Generous: a busy machine starts twenty processes at once.
 constexpr absl::Duration kStartTimeout = absl::Seconds(30);
 constexpr absl::Duration kAnswerTimeout = absl::Seconds(5);
-// The daemons promise to end within 5 s.
+// After a restart of one worker, on a machine where all others run.
+constexpr absl::Duration kReadyTimeout = absl::Seconds(10);
+// The daemons promise to end within 5 s; the machine may be busy.
 constexpr absl::Duration kStopPatience = absl::Seconds(6);
 // Events that no child reports (files, interruption, a child's end) are looked for this often.
-constexpr std::chrono::milliseconds kLookInterval{20};
+constexpr absl::Duration kLookInterval = absl::Milliseconds(20);
+
+bool EndedAsAsked(int status, Ending how) {
+  if (how == Ending::kKilled) return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
 
 }  // namespace
 
@@ -82,8 +90,7 @@ absl::Status Job::StartWorkers() {
   std::map<WorkerId, std::string> ports;  // of the mesh
   for (WorkerId worker : workers) {
     if (absl::Status s = AwaitVerb(worker, "ready", kStartTimeout); !s.ok()) return s;
-    const std::lock_guard lock(mutex_);
-    const ControlLine& ready = conversations_[worker].last["ready"];
+    const ControlLine ready = *conversations_.Last(worker, "ready");
     const std::string& mesh = ready.arguments.at("mesh");
     ports[worker] = mesh.substr(mesh.rfind(':'));
     members_[worker].runtime = ready.arguments.at("runtime");
@@ -130,11 +137,8 @@ absl::Status Job::StartWorker(WorkerId worker) {
       OnHostOf(worker, options_.agents_start_workers
                            ? ExecProcess(options_, worker, coordinator_address_, port, attempt_)
                            : WorkerProcess(options_, worker, port));
-  process.on_line = [this, worker](absl::string_view line) { Hear(worker, line); };
-  {
-    const std::lock_guard lock(mutex_);
-    conversations_[worker] = {};
-  }
+  process.on_line = [this, worker](absl::string_view line) { conversations_.Hear(worker, line); };
+  conversations_.Begin(worker);
   absl::StatusOr<std::unique_ptr<ChildProcess>> child = ChildProcess::Spawn(std::move(process));
   if (!child.ok()) return child.status();
   member.process = *std::move(child);
@@ -159,12 +163,9 @@ absl::Status Job::StartAgent(WorkerId worker) {
 }
 
 absl::Status Job::StartCoordinator(const CoordinatorProgram& program) {
-  {
-    const std::lock_guard lock(mutex_);
-    coordinator_log_.clear();
-  }
+  conversations_.BeginCoordinator();
   ChildProcess::Options process = CoordinatorProcess(options_, program, coordinator_address_);
-  process.on_line = [this](absl::string_view line) { HearCoordinator(line); };
+  process.on_line = [this](absl::string_view line) { conversations_.HearCoordinator(line); };
   if (networks_ != nullptr) process.within = networks_->OnCoordinatorsHost();
   absl::StatusOr<std::unique_ptr<ChildProcess>> child = ChildProcess::Spawn(std::move(process));
   if (!child.ok()) return child.status();
@@ -176,35 +177,9 @@ void Job::EnterLoop() {
   for (auto& [worker, member] : members_) member.process->WriteLine("start");
 }
 
-void Job::Hear(WorkerId worker, absl::string_view text) {
-  absl::StatusOr<ControlLine> line = ParseControlLine(text);
-  const std::lock_guard lock(mutex_);
-  Conversation& conversation = conversations_[worker];
-  if (absl::StartsWith(text, "error ")) {
-    conversation.error = std::string(text.substr(6));
-  } else if (line.ok()) {  // anything else is a line of its log
-    if (line->verb == "step" && absl::SimpleAtoi(line->subject, &conversation.step)) {
-      conversation.step_at = absl::Now();
-    }
-    const std::string verb = line->verb;
-    conversation.last[verb] = *std::move(line);
-  }
-  heard_.notify_all();
-}
-
-void Job::HearCoordinator(absl::string_view line) {
-  const std::lock_guard lock(mutex_);
-  coordinator_log_.emplace_back(line);
-  heard_.notify_all();
-}
-
 absl::Status Job::AwaitCoordinatorLog(absl::string_view text, absl::Duration timeout) {
-  return Await(
-      [&] {
-        return std::any_of(coordinator_log_.begin(), coordinator_log_.end(),
-                           [&](const std::string& line) { return absl::StrContains(line, text); });
-      },
-      absl::StrCat("the coordinator to log '", text, "'"), timeout);
+  return Await([&] { return conversations_.CoordinatorLogged(text); },
+               absl::StrCat("the coordinator to log '", text, "'"), timeout);
 }
 
 absl::Status Job::AwaitAllConnected(absl::Duration timeout) {
@@ -225,49 +200,35 @@ absl::Status Job::CheckAlive() {
     if (!process.ok() && !member.silenced) return process;
     if (absl::Status s = ended(member.agent); !s.ok()) return s;
   }
-  const std::lock_guard lock(mutex_);
-  for (const auto& [worker, conversation] : conversations_) {
-    if (!conversation.error.empty()) {
-      return absl::AbortedError(
-          absl::StrCat("worker ", FormatWorker(worker), ": ", conversation.error));
-    }
-  }
-  return absl::OkStatus();
+  return conversations_.Errors();
 }
 
 absl::Status Job::Await(const std::function<bool()>& condition, absl::string_view what,
                         absl::Duration timeout) {
   const absl::Time deadline = absl::Now() + timeout;
-  std::unique_lock lock(mutex_);
   while (!condition()) {
     if (options_.interrupted != nullptr && *options_.interrupted) {
       return absl::CancelledError("interrupted");
     }
-    lock.unlock();
-    absl::Status alive = CheckAlive();
-    lock.lock();
-    if (!alive.ok()) return alive;
+    if (absl::Status alive = CheckAlive(); !alive.ok()) return alive;
     if (absl::Now() >= deadline) {
       return absl::DeadlineExceededError(absl::StrCat("waited ", absl::FormatDuration(timeout),
                                                       " for ", what,
                                                       "; logs: ", LogDirectory(options_)));
     }
-    heard_.wait_for(lock, kLookInterval);
+    conversations_.AwaitLine(kLookInterval);
   }
   return absl::OkStatus();
 }
 
 absl::Status Job::AwaitVerb(WorkerId worker, const std::string& verb, absl::Duration timeout) {
-  return Await([&] { return conversations_[worker].last.contains(verb); },
+  return Await([&] { return conversations_.Has(worker, verb); },
                absl::StrCat("'", verb, "' of worker ", FormatWorker(worker)), timeout);
 }
 
 absl::Status Job::AskAll(const std::function<std::string(WorkerId)>& line,
                          const std::string& verb) {
-  {
-    const std::lock_guard lock(mutex_);
-    for (auto& [worker, conversation] : conversations_) conversation.last.erase(verb);
-  }
+  conversations_.ForgetOfAll(verb);
   for (auto& [worker, member] : members_) {
     if (!member.silenced && member.process != nullptr) member.process->WriteLine(line(worker));
   }
@@ -278,22 +239,8 @@ absl::Status Job::AskAll(const std::function<std::string(WorkerId)>& line,
   return absl::OkStatus();
 }
 
-int64_t Job::StepOfSlowest() const {
-  const std::lock_guard lock(mutex_);
-  int64_t slowest = conversations_.empty() ? 0 : conversations_.begin()->second.step;
-  for (const auto& [worker, conversation] : conversations_) {
-    slowest = std::min(slowest, conversation.step);
-  }
-  return slowest;
-}
-
 absl::Status Job::AwaitStep(int64_t step, absl::Duration timeout) {
-  return Await(
-      [&] {
-        return std::all_of(conversations_.begin(), conversations_.end(),
-                           [&](const auto& entry) { return entry.second.step >= step; });
-      },
-      absl::StrCat("step ", step), timeout);
+  return Await([&] { return StepOfSlowest() >= step; }, absl::StrCat("step ", step), timeout);
 }
 
 absl::Status Job::Watch(absl::Duration duration) {
@@ -302,17 +249,14 @@ absl::Status Job::Watch(absl::Duration duration) {
 }
 
 absl::Status Job::Inject(WorkerId worker, absl::string_view fault) {
-  {
-    const std::lock_guard lock(mutex_);
-    conversations_[worker].last.erase("fault-set");
-    conversations_[worker].last.erase("fault-effective");
-  }
+  conversations_.Forget(worker, "fault-set");
+  conversations_.Forget(worker, "fault-effective");
   members_[worker].process->WriteLine(absl::StrCat("fault ", fault));
   // Some faults take hold at once, and the worker says nothing afterwards.
   return Await(
       [&] {
-        const std::map<std::string, ControlLine>& last = conversations_[worker].last;
-        return last.contains("fault-set") || last.contains("fault-effective");
+        return conversations_.Has(worker, "fault-set") ||
+               conversations_.Has(worker, "fault-effective");
       },
       absl::StrCat("worker ", FormatWorker(worker), " to accept the fault"), kAnswerTimeout);
 }
@@ -325,26 +269,18 @@ void Job::ExpectSilence(WorkerId worker) { members_[worker].silenced = true; }
 
 absl::StatusOr<ControlLine> Job::AwaitEffect(WorkerId worker, absl::Duration timeout) {
   if (absl::Status s = AwaitVerb(worker, "fault-effective", timeout); !s.ok()) return s;
-  const std::lock_guard lock(mutex_);
-  return conversations_[worker].last["fault-effective"];
+  return *conversations_.Last(worker, "fault-effective");
 }
 
 absl::StatusOr<absl::Time> Job::LastProgress() {
   if (absl::Status s = AskAll("progress", "progress"); !s.ok()) return s;
   const absl::Time now = absl::Now();
   absl::Time last = absl::InfinitePast();
-  const std::lock_guard lock(mutex_);
-  for (const auto& [worker, conversation] : conversations_) {
-    const auto progress = conversation.last.find("progress");
-    if (progress == conversation.last.end()) continue;
-    const absl::StatusOr<int> idle = IntegerArgument(progress->second, "idle-ms");
+  for (const ControlLine& progress : conversations_.LastOfAll("progress")) {
+    const absl::StatusOr<int> idle = IntegerArgument(progress, "idle-ms");
     if (idle.ok()) last = std::max(last, now - absl::Milliseconds(*idle));
   }
-  if (last == absl::InfinitePast()) {
-    for (const auto& [worker, conversation] : conversations_) {
-      last = std::max(last, conversation.step_at);
-    }
-  }
+  if (last == absl::InfinitePast()) last = conversations_.LastStep();
   if (last == absl::InfinitePast()) return absl::NotFoundError("no launch has completed yet");
   return last;
 }
@@ -374,6 +310,112 @@ absl::StatusOr<std::string> Job::AwaitIncident(absl::Duration timeout, size_t be
       absl::StrCat("incident ", beyond + 1, " on disk"), timeout);
   if (!status.ok()) return status;
   return found[beyond];
+}
+
+absl::Status Job::End(std::unique_ptr<ChildProcess>& child, Ending how) {
+  const std::unique_ptr<ChildProcess> ending = std::move(child);
+  if (how == Ending::kAsked) ending->AwaitCatching(SIGTERM, kStartTimeout);
+  const int status = ending->Stop(how == Ending::kAsked ? kStopPatience : absl::ZeroDuration());
+  if (EndedAsAsked(status, how)) return absl::OkStatus();
+  return absl::AbortedError(absl::StrCat(ending->name(), " ", DescribeExit(status), " when it was ",
+                                         how == Ending::kAsked ? "asked to end" : "killed"));
+}
+
+absl::Status Job::EndAgent(WorkerId worker, Ending how) {
+  if (members_[worker].agent == nullptr) return absl::OkStatus();
+  return End(members_[worker].agent, how);
+}
+
+absl::Status Job::RestartAgent(WorkerId worker, Ending how) {
+  if (absl::Status s = EndAgent(worker, how); !s.ok()) return s;
+  return StartAgent(worker);
+}
+
+void Job::SignalAgent(WorkerId worker, int signal) { members_[worker].agent->Signal(signal); }
+
+absl::Status Job::EndCoordinator(Ending how) {
+  if (coordinator_ == nullptr) return absl::OkStatus();
+  return End(coordinator_, how);
+}
+
+absl::Status Job::RestartCoordinator(Ending how) {
+  if (absl::Status s = EndCoordinator(how); !s.ok()) return s;
+  return StartCoordinator();
+}
+
+absl::StatusOr<int> Job::AwaitCoordinatorEnd(absl::Duration timeout) {
+  const absl::Time deadline = absl::Now() + timeout;
+  // The coordinator leaves the members first, so that its end is no error.
+  std::unique_ptr<ChildProcess> ending = std::move(coordinator_);
+  while (true) {
+    if (const std::optional<int> status = ending->Wait(kLookInterval)) return *status;
+    absl::Status waited = CheckAlive();
+    if (options_.interrupted != nullptr && *options_.interrupted) {
+      waited = absl::CancelledError("interrupted");
+    } else if (waited.ok() && absl::Now() >= deadline) {
+      waited = absl::DeadlineExceededError("the coordinator has not ended");
+    }
+    if (waited.ok()) continue;
+    coordinator_ = std::move(ending);
+    return waited;
+  }
+}
+
+absl::Status Job::EndWorkers(const std::vector<WorkerId>& workers, Ending how) {
+  for (WorkerId worker : workers) {
+    ChildProcess& process = *members_[worker].process;
+    process.Signal(how == Ending::kAsked ? SIGTERM : SIGKILL);
+    process.Signal(SIGCONT);  // a stopped one could not obey
+  }
+  for (WorkerId worker : workers) {
+    std::unique_ptr<ChildProcess>& process = members_[worker].process;
+    if (process != nullptr && !process->Wait(kStopPatience).has_value()) {
+      return absl::AbortedError(absl::StrCat("worker ", FormatWorker(worker), " does not end"));
+    }
+    process.reset();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Job::RestartWorker(WorkerId worker, Ending how) {
+  if (absl::Status s = EndWorkers({worker}, how); !s.ok()) return s;
+  if (absl::Status s = StartWorker(worker); !s.ok()) return s;
+  return AwaitVerb(worker, "ready", kReadyTimeout);
+}
+
+absl::Status Job::EndJob(Ending how) {
+  if (options_.agents_in_pods) {
+    for (auto& [worker, member] : members_) {
+      if (absl::Status s = EndAgent(worker, how); !s.ok()) return s;
+    }
+  }
+  return EndWorkers(AllWorkers(options_.shape), how);
+}
+
+absl::Status Job::StartNextJob() {
+  ++attempt_;
+  if (absl::Status s = StartWorkers(); !s.ok()) return s;
+  if (options_.agents_in_pods) {
+    if (absl::Status s = StartAgents(); !s.ok()) return s;
+  }
+  EnterLoop();
+  return absl::OkStatus();
+}
+
+absl::Status Job::RestartJob(Ending how) {
+  if (absl::Status s = EndJob(how); !s.ok()) return s;
+  return StartNextJob();
+}
+
+absl::Status Job::Heal() {
+  for (auto& [worker, member] : members_) {
+    const bool runs =
+        member.process != nullptr && !member.process->Wait(absl::ZeroDuration()).has_value();
+    if (!runs) continue;
+    member.silenced = false;
+    member.process->Signal(SIGCONT);  // one that a fault has stopped
+  }
+  return AskAll("heal", "healed");
 }
 
 absl::Status Job::Stop() {

@@ -2,13 +2,10 @@
 #ifndef RAPIDEYE_TESTS_TESTBED_LAUNCHER_JOB_H_
 #define RAPIDEYE_TESTS_TESTBED_LAUNCHER_JOB_H_
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "tests/testbed/launcher/child_process.h"
+#include "tests/testbed/launcher/conversations.h"
 #include "tests/testbed/launcher/host_networks.h"
 #include "tests/testbed/launcher/job_options.h"
 #include "tests/testbed/launcher/made_up_kernel.h"
@@ -47,7 +45,7 @@ class Job {
   absl::Status Stop();
 
   // Steps completed by every worker.
-  int64_t StepOfSlowest() const;
+  int64_t StepOfSlowest() const { return conversations_.StepOfSlowest(); }
   absl::Status AwaitStep(int64_t step, absl::Duration timeout);
 
   // Lets time pass, as long as all is well.
@@ -115,13 +113,6 @@ class Job {
   std::map<std::string, pid_t> Daemons() const;
 
  private:
-  // Lines that one worker's process has printed; guarded by mutex_.
-  struct Conversation {
-    std::map<std::string, ControlLine> last;  // by verb
-    int64_t step = 0;
-    absl::Time step_at = absl::InfinitePast();
-    std::string error;
-  };
   struct Member {
     std::unique_ptr<ChildProcess> process;
     std::unique_ptr<ChildProcess> agent;
@@ -140,27 +131,23 @@ class Job {
   void EnterLoop();
   absl::Status End(std::unique_ptr<ChildProcess>& child, Ending how);
   absl::Status EndWorkers(const std::vector<WorkerId>& workers, Ending how);
-  void Hear(WorkerId worker, absl::string_view line);
-  void HearCoordinator(absl::string_view line);
   // Sends every worker its line and waits until each has answered with `verb`.
   absl::Status AskAll(const std::function<std::string(WorkerId)>& line, const std::string& verb);
   absl::Status AskAll(absl::string_view line, const std::string& verb) {
     return AskAll([&](WorkerId) { return std::string(line); }, verb);
   }
   absl::Status AwaitVerb(WorkerId worker, const std::string& verb, absl::Duration timeout);
-  // Waits for a condition, which is called with mutex_ held.
+  // Waits for a condition.
   absl::Status Await(const std::function<bool()>& condition, absl::string_view what,
                      absl::Duration timeout);
-  absl::Status CheckAlive();  // without mutex_: it may wait for a reader
+  absl::Status CheckAlive();
 
   const JobOptions options_;
   const std::string coordinator_address_;
   std::unique_ptr<HostNetworks> networks_;
   int attempt_;  // restarts of the job
-  mutable std::mutex mutex_;
-  std::condition_variable heard_;
-  std::map<WorkerId, Conversation> conversations_;
-  std::vector<std::string> coordinator_log_;  // of the coordinator that now runs
+  // Outlives the processes below, whose readers add lines to it.
+  Conversations conversations_;
   std::map<WorkerId, Member> members_;
   std::unique_ptr<ChildProcess> coordinator_;
 };
