@@ -70,6 +70,8 @@ class Collector {
   std::vector<bool> head_units_;                       // of the graph
   std::set<int> home_;                                 // slices that hold an end
   std::map<ChainKey, ChainMembers> groups_;
+  // The group of the member before, which the next one nearly always joins, too.
+  std::pair<const ChainKey, ChainMembers>* last_ = nullptr;
 };
 
 std::vector<MemberGroup> Collector::Collect() {
@@ -203,7 +205,10 @@ ChainMembers& Collector::MembersOf(ChainKey key, int worker) {
     key.home = true;
     key.wait = WaitKind::kMixed;
   }
-  ChainMembers& members = groups_[std::move(key)];
+  if (last_ == nullptr || last_->first != key) {
+    last_ = &*groups_.try_emplace(std::move(key)).first;
+  }
+  ChainMembers& members = last_->second;
   members.AddWorker(worker, c_.worker(worker).slice);
   return members;
 }

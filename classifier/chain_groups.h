@@ -33,6 +33,7 @@ struct ChainKey {
   std::string host;  // the place of workers of which no core counts
 
   auto Fields() const { return std::tie(head, box, home, wait, program, launch, place, host); }
+  friend bool operator==(const ChainKey& a, const ChainKey& b) { return a.Fields() == b.Fields(); }
   friend bool operator<(const ChainKey& a, const ChainKey& b) { return a.Fields() < b.Fields(); }
 };
 
@@ -48,7 +49,7 @@ struct ChainMembers {
   void AddWorker(int worker, int slice) {
     if (!workers.empty() && workers.back() == worker) return;
     workers.push_back(worker);
-    slices.insert(slice);
+    if (slices.empty() || *slices.rbegin() != slice) slices.insert(slice);
   }
   void Stood(std::optional<int64_t> ms) {
     if (ms && (!since_ms || *ms < *since_ms)) since_ms = ms;

@@ -133,6 +133,7 @@ Positions::Positions(const Topology& topology) : topology_(topology) {
   FoldRings();
   FoldSiblings();
   reported_.clear();
+  last_text_ = nullptr;
 }
 
 std::pair<int, int> Positions::UnitsOf(int worker) const {
@@ -146,11 +147,19 @@ std::pair<int, int> Positions::SparseOf(int worker) const {
 }
 
 int Positions::InternPlace(const Place& place) {
+  if (last_place_ >= 0) {
+    const Place& last = places_[static_cast<size_t>(last_place_)];
+    if (last.program == place.program && last.tag == place.tag && last.pc == place.pc &&
+        last.core_type == place.core_type) {
+      return last_place_;
+    }
+  }
   auto [it, added] =
       place_index_.try_emplace(PlaceKey{place.program, place.tag, place.pc, place.core_type},
                                static_cast<int>(places_.size()));
   if (added) places_.push_back(place);
-  return it->second;
+  last_place_ = it->second;
+  return last_place_;
 }
 
 void Positions::AddWorker(int worker, std::vector<SeatedCore>& sorted) {
@@ -196,10 +205,14 @@ void Positions::AddWorker(int worker, std::vector<SeatedCore>& sorted) {
 
 // Classifies the instruction at which a core stands by the text of the program; without that, by
 // the runtime's own text of the instruction.
-static HloClass ClassByText(const Sequencer& sequencer) {
+HloClass Positions::ClassByText(const Sequencer& sequencer) {
   if (sequencer.hlo_waits.has_value()) return ClassifyHlo(*sequencer.hlo_waits);
   if (!sequencer.hlo_text.has_value()) return HloClass::kUnknown;
-  return ClassifyHlo(HloWaitsOfLine(*sequencer.hlo_text));
+  if (last_text_ == nullptr || *last_text_ != *sequencer.hlo_text) {
+    last_class_ = ClassifyHlo(HloWaitsOfLine(*sequencer.hlo_text));
+    last_text_ = &*sequencer.hlo_text;
+  }
+  return last_class_;
 }
 
 void Positions::NoteReported(int place, const Sequencer& sequencer) {

@@ -98,6 +98,7 @@ class Positions {
   std::vector<int> UnitsByPlace() const;
   void FoldSiblings();
   int InternPlace(const Place& place);
+  HloClass ClassByText(const Sequencer& sequencer);
 
   const Topology& topology_;
   std::vector<Unit> units_;
@@ -110,6 +111,10 @@ class Positions {
     std::set<HloClass> by_text;
   };
   std::vector<Reported> reported_;
+  // The place and the text looked at last: cores nearly always stand like the core before.
+  int last_place_ = -1;
+  const std::string* last_text_ = nullptr;
+  HloClass last_class_ = HloClass::kUnknown;
   std::vector<int> first_unit_;    // per worker, and one past the end
   std::vector<int> first_sparse_;  // likewise
   struct PlaceKey {

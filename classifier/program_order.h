@@ -14,6 +14,7 @@ namespace rapideye::classifier {
 struct Launch {
   int program = -1;
   std::optional<int32_t> id;
+  bool operator==(const Launch&) const = default;
 };
 
 // Later minus earlier by serial arithmetic: right across the wrap of the 32-bit

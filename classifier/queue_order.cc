@@ -68,6 +68,36 @@ int64_t Accustomed(const Topology& topology, const Positions& positions, int coh
   return *at_first < *at_second ? 1 : -1;
 }
 
+// A cohort and the known launches of a queue: program, id.
+using Queue = std::pair<int, std::vector<std::pair<int, int32_t>>>;
+
+// Workers by their queues: nearly all have the same.
+std::map<Queue, std::vector<int>> QueuesOf(const Topology& topology, const Positions& positions) {
+  std::map<Queue, std::vector<int>> queues;
+  constexpr size_t kMostLaunches = 12;  // of a queue: hosts run a few launches ahead
+  Queue queue;
+  auto last = queues.end();
+  for (int i = 0; i < static_cast<int>(topology.workers().size()); ++i) {
+    if (topology.worker(i).snapshot == nullptr || topology.worker(i).standby) continue;
+    queue.first = topology.worker(i).cohort;
+    queue.second.clear();
+    for (const Launch& launch : RunningChain(topology, positions, i)) {
+      if (queue.second.size() == kMostLaunches) break;
+      if (launch.program >= 0 && launch.id) queue.second.emplace_back(launch.program, *launch.id);
+    }
+    if (queue.second.size() < 2) continue;  // it orders nothing
+    if (last == queues.end() || last->first != queue) last = queues.try_emplace(queue).first;
+    last->second.push_back(i);
+  }
+  return queues;
+}
+
+// Ascending, though several queues can hold one pair of launches.
+std::vector<int> Sorted(std::vector<int> workers) {
+  std::sort(workers.begin(), workers.end());
+  return workers;
+}
+
 class QueueComparison {
  public:
   QueueComparison(const Topology& topology, const Positions& positions)
@@ -86,19 +116,19 @@ class QueueComparison {
     std::map<Behind, std::vector<int>> behind;
     std::map<Behind, std::vector<int>> next;
     std::map<Behind, std::vector<int>> next_but_one;
-    constexpr size_t kMostLaunches = 12;  // of a queue: hosts run a few launches ahead
-    for (int i = 0; i < static_cast<int>(topology_.workers().size()); ++i) {
-      if (topology_.worker(i).snapshot == nullptr || topology_.worker(i).standby) continue;
-      std::vector<Launch> chain = RunningChain(topology_, positions_, i);
-      std::erase_if(chain, [](const Launch& launch) { return launch.program < 0 || !launch.id; });
-      if (chain.size() > kMostLaunches) chain.resize(kMostLaunches);
-      const int cohort = topology_.worker(i).cohort;
+    for (const auto& [queue, workers] : QueuesOf(topology_, positions_)) {
+      const auto& [cohort, chain] = queue;
       for (size_t a = 0; a < chain.size(); ++a) {
         for (size_t b = a + 1; b < chain.size(); ++b) {
-          const Behind key{cohort, chain[a].program, *chain[a].id, chain[b].program, *chain[b].id};
-          behind[key].push_back(i);
-          if (b == a + 1) next[key].push_back(i);
-          if (b == a + 2) next_but_one[key].push_back(i);
+          const Behind key{cohort, chain[a].first, chain[a].second, chain[b].first,
+                           chain[b].second};
+          const auto add = [&key, &all = workers](std::map<Behind, std::vector<int>>& to) {
+            std::vector<int>& those = to[key];
+            those.insert(those.end(), all.begin(), all.end());
+          };
+          add(behind);
+          if (b == a + 1) add(next);
+          if (b == a + 2) add(next_but_one);
         }
       }
     }
@@ -109,14 +139,14 @@ class QueueComparison {
       if (!(key < reverse)) continue;
       const auto found = behind.find(reverse);
       if (found == behind.end()) continue;
-      const Orders sides{workers, found->second};
+      const Orders sides{Sorted(workers), Sorted(found->second)};
       contradictions.emplace_back(sides, Accustomed(topology_, positions_, cohort,
                                                     {first, first_id}, {second, second_id}, sides));
     }
     for (const auto& [key, workers] : next) {
       const auto found = next_but_one.find(key);
       if (found != next_but_one.end())
-        contradictions.emplace_back(Orders{workers, found->second}, 0);
+        contradictions.emplace_back(Orders{Sorted(workers), Sorted(found->second)}, 0);
     }
     JudgeContradictions(contradictions);
   }

@@ -1,4 +1,4 @@
-// Builds the part of the wait graph inside one slice: which of its cores wait for which.
+// SliceGroup holds the states of the cores of one slice: which of them stand together, and where.
 #ifndef RAPIDEYE_CLASSIFIER_SLICE_GROUP_H_
 #define RAPIDEYE_CLASSIFIER_SLICE_GROUP_H_
 
@@ -33,11 +33,6 @@ struct SliceGroup {
 
 SliceGroup BuildSliceGroup(const Topology& topology, const Positions& positions,
                            const Divergence& divergence, int slice);
-
-// The heads within a slice, by the units that stand elsewhere. Fills `view`, and
-// `ahead` with workers that are past a launch in which their slice waits.
-std::vector<Head> HeadsOfSliceGroup(const Positions& positions, const SliceGroup& group,
-                                    SliceView& view, std::vector<int>& ahead);
 
 }  // namespace rapideye::classifier
 

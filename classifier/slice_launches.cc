@@ -13,8 +13,7 @@ LocalOrder::LocalOrder(const Topology& topology, const Positions& positions, int
       base_(topology.Chain(positions.unit(crowd_unit).worker, *positions.unit(crowd_unit).core)) {}
 
 std::optional<int64_t> LocalOrder::At(const Unit& unit) const {
-  const std::vector<Launch> chain = topology_.Chain(unit.worker, *unit.core);
-  const Launch& own = chain.front();
+  const Launch own = topology_.LaunchAt(unit.worker, *unit.core, 0);
   const int64_t after = unit.state == UnitState::kIdle ? 1 : 0;
   if (own.program < 0 || !own.id) return std::nullopt;
   for (size_t j = 0; j < base_.size(); ++j) {
@@ -24,9 +23,10 @@ std::optional<int64_t> LocalOrder::At(const Unit& unit) const {
     if (j == 0) return 2 * distance + after;
     return distance >= 0 ? 2 * static_cast<int64_t>(j) + after : -2 + after;
   }
-  for (size_t j = 1; j < chain.size(); ++j) {
-    if (chain[j].program != base_.front().program || !chain[j].id || !base_.front().id) continue;
-    if (SerialDistance(*chain[j].id, *base_.front().id) <= 0) {
+  for (size_t j = 1; j <= unit.core->queued.size(); ++j) {
+    const Launch queued = topology_.LaunchAt(unit.worker, *unit.core, j);
+    if (queued.program != base_.front().program || !queued.id || !base_.front().id) continue;
+    if (SerialDistance(*queued.id, *base_.front().id) <= 0) {
       return -2 * static_cast<int64_t>(j) + after;
     }
   }
@@ -34,6 +34,10 @@ std::optional<int64_t> LocalOrder::At(const Unit& unit) const {
 }
 
 void InferLaunches(const Positions& positions, const std::vector<int>& running, SliceGroup& group) {
+  const bool all_known = std::none_of(running.begin(), running.end(), [&](int i) {
+    return !group.AtOf(i).has_value() && !positions.unit(i).core->launch_id.has_value();
+  });
+  if (all_known) return;
   std::map<int, std::map<int64_t, int>> known;  // place -> at -> units
   for (int i : running) {
     if (const auto at = group.AtOf(i)) ++known[positions.unit(i).place][*at];

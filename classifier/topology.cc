@@ -74,11 +74,19 @@ void Topology::AddPrograms() {
       InternProgram(entry.fingerprint, entry.module);
     }
   }
+  // Nearly all workers have the programs of the worker before.
+  const WorkerInfo* before = nullptr;
   for (WorkerInfo& worker : workers_) {
     if (worker.snapshot == nullptr) continue;
-    for (const Program& program : worker.snapshot->programs) {
-      worker.programs.push_back(InternProgram(program.fingerprint, program.module));
+    const std::vector<Program>& programs = worker.snapshot->programs;
+    for (size_t i = 0; i < programs.size(); ++i) {
+      const bool again = before != nullptr && i < before->programs.size() &&
+                         before->snapshot->programs[i].fingerprint == programs[i].fingerprint &&
+                         before->snapshot->programs[i].module == programs[i].module;
+      worker.programs.push_back(again ? before->programs[i]
+                                      : InternProgram(programs[i].fingerprint, programs[i].module));
     }
+    before = &worker;
   }
   NumberProgramsByName();
 }
@@ -177,18 +185,28 @@ bool Topology::ContradictsQueues(int cohort) const {
   int contradict = 0;
   int seen = 0;
   int at_odds = 0;  // workers with launches against it
+  // The chain looked at last, and what it shows: nearly all workers have one chain.
+  std::vector<Launch> last;
+  int of_last_agree = 0;
+  int of_last_contradict = 0;
   for (int i = 0; i < static_cast<int>(workers_.size()); ++i) {
     if (worker(i).cohort != cohort || worker(i).snapshot == nullptr) continue;
     ++seen;
-    const int before = contradict;
-    const std::vector<Launch> chain = LongestChain(*this, i);
-    for (size_t j = 0; j + 1 < chain.size(); ++j) {
-      const auto now = order.Ordinal(chain[j]);
-      const auto next = order.Ordinal(chain[j + 1]);
-      if (!now || !next) continue;
-      ++(*now < *next ? agree : contradict);
+    std::vector<Launch> chain = LongestChain(*this, i);
+    if (chain != last) {
+      of_last_agree = 0;
+      of_last_contradict = 0;
+      for (size_t j = 0; j + 1 < chain.size(); ++j) {
+        const auto now = order.Ordinal(chain[j]);
+        const auto next = order.Ordinal(chain[j + 1]);
+        if (!now || !next) continue;
+        ++(*now < *next ? of_last_agree : of_last_contradict);
+      }
+      last = std::move(chain);
     }
-    at_odds += contradict > before ? 1 : 0;
+    agree += of_last_agree;
+    contradict += of_last_contradict;
+    at_odds += of_last_contradict > 0 ? 1 : 0;
   }
   // A few workers that run ahead may be the only ones with queued launches: then these are at odds
   // with the order, and the order is not stale.

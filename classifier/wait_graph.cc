@@ -10,6 +10,7 @@
 #include "classifier/chain_text.h"
 #include "classifier/phrases.h"
 #include "classifier/slice_group.h"
+#include "classifier/slice_heads.h"
 #include "classifier/thresholds.h"
 #include "classifier/wavefront.h"
 

@@ -31,9 +31,6 @@ NO_SENTENCE = re.compile(r"(What|Who|Whom|Whose|Whoever|Which|One|How|Where|Whet
 
 # What is longer, until it is rebuilt: it may shrink only. One word says with what.
 LONGER = {
-    ("classifier/divergence.cc", "Finder"): (478, "wording"),
-    ("classifier/slice_group.cc", "HeadFinder"): (514, "wording"),
-    ("classifier/timeline.cc", "Reader"): (447, "wording"),
     ("classifier/wording.cc", "WhyNotText"): (65, "wording"),
     ("tests/verdicts/sample_verdicts_test.cc", "Noises"): (84, "data"),
 }
