@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "classifier/aftermath.h"
+#include "classifier/error_kind.h"
 #include "classifier/error_reader.h"
 #include "classifier/phrases.h"
 #include "classifier/standstill.h"
