@@ -257,9 +257,9 @@ const char kPageScript[] = R"js(
         button.setAttribute('aria-label', nameOf(worker));
         button.setAttribute('aria-expanded', 'false');
         button.classList.toggle('culprit', worker[4] === 1);
-        button.classList.toggle('gone', worker[3] === 0);
+        button.classList.toggle('gone', worker[3] === 0 && !worker[4]);
         const cells = chipsOf(worker).map(([, cell]) => cell.style);
-        if (!cells.length && worker[3]) cells.push('si');
+        if (!cells.length && (worker[3] || worker[4])) cells.push(worker[4] ? 'bad' : 'si');
         for (const style of cells) {
           const chip = document.createElement('i');
           chip.className = style;

@@ -179,10 +179,12 @@ class BoxWriter {
         other != nullptr && group.fingerprint && other->module == group.module) {
       constexpr size_t kDigits = 12;
       Add(absl::StrCat("compiled as ", text::EscapeName(group.fingerprint->substr(0, kDigits))),
-          "m", kMono, 1);
+          "m bad", kMono, 1);
     }
     AddQueue(index);
-    Add(WaitText(group), "s", kPlain, 2);
+    if (group.wait == WaitKind::kRunning) AddLaunch(group);
+    // The sides of a cut or of a divergence stand wherever they stand.
+    if (group.wait != WaitKind::kMixed) Add(WaitText(group), "s", kPlain, 2);
     if (group.host_place) Add(*group.host_place, "s", kPlain, 3);
     if (group.since_ms && *group.since_ms > 0) {
       Add(absl::StrCat("for ", Duration(*group.since_ms)), "s", kPlain, 1);
@@ -202,11 +204,19 @@ class BoxWriter {
     }
   }
 
+  // Of groups that run what tells them apart.
+  void AddLaunch(const ChainGroup& group) {
+    if (group.module) Add(text::EscapeName(*group.module), "m", kMono, 2);
+    if (group.launch_id) Add(absl::StrCat("launch ", *group.launch_id), "m", kMono, 1);
+  }
+
   // The programs in a side's queue, in order; the first one unlike the other side's is marked.
+  // Sides that run one program, compiled differently, may have queued more or less of it.
   void AddQueue(size_t index) {
     const ChainGroup& group = report_.chain.groups[index];
     const ChainGroup* other = OtherSide(report_.chain, index);
-    bool differs = other == nullptr;
+    bool differs = other == nullptr ||
+                   (group.module == other->module && group.fingerprint != other->fingerprint);
     for (size_t i = 0; i < group.queue.size(); ++i) {
       const bool here = !differs && (i >= other->queue.size() || other->queue[i] != group.queue[i]);
       differs = differs || here;
@@ -484,6 +494,7 @@ std::string LinksHtml(const Report& report) {
   }
   html += "<h3>Broken links</h3>\n";
   AppendList(html, "ul", report.links, [](const ReportLink& link) {
+    if (NamesWorker(link.why, link.from) && NamesWorker(link.why, link.to)) return Html(link.why);
     std::string item = absl::StrCat(WorkerHtml(link.from), " → ", WorkerHtml(link.to));
     if (link.nic) absl::StrAppend(&item, " over <code>", Html(*link.nic), "</code>");
     if (!link.why.empty()) absl::StrAppend(&item, ": ", Html(link.why));
@@ -499,7 +510,9 @@ std::string ChainSection(const Report& report) {
   const std::string links = LinksHtml(report);
   if (drawings.empty() && links.empty()) return "";
   return absl::StrCat("<section aria-labelledby=\"chain\">\n<h2 id=\"chain\">",
-                      report.cause == Cause::kNoHang ? "Where everybody is" : "Who waits for whom",
+                      report.cause == Cause::kNoHang ? "Where everybody is"
+                      : report.chain.edges.empty()   ? "Where everybody stands"
+                                                     : "Who waits for whom",
                       "</h2>\n<div class=\"chain\">\n", drawings, "</div>\n", links,
                       "</section>\n");
 }

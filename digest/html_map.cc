@@ -27,6 +27,8 @@ constexpr size_t kMaxLinesOfSlices = 64;
 constexpr size_t kMaxPlacesInLine = 3;
 constexpr size_t kMaxCards = 12;
 constexpr size_t kMaxChipsOfCard = 16;
+// A program with more places in one launch has them shown singly.
+constexpr size_t kMaxComparedPlaces = 256;
 // A job of so few slices is shown whole.
 constexpr size_t kSmallJob = 2;
 
@@ -59,7 +61,26 @@ struct PlaceState {
   // Colours go to the places of most cores; what runs nothing has one of its own.
   std::optional<size_t> rank;
   std::string text;  // "all-reduce.3", with as much of module and launch as tells it from others
+  size_t like;       // the first of the places that are shown as one with this; itself, if none
+  size_t cores;      // of all places that are shown as one
+  bool visible;      // a chip of the map has its colour
 };
+
+bool IsSparse(CoreType type) {
+  return type == CoreType::kSparseCore || type == CoreType::kSparseCoreV0;
+}
+
+// SparseCores and TensorCores never share a place.
+bool IsSparse(const Position& position) { return IsSparse(position.cores.front().type); }
+
+// Whether two places of a program are one for a reader: the same instruction, whatever the pc; in
+// a job that runs, the same launch.
+bool IsOnePlace(const Report& report, const PlaceState& a, const PlaceState& b) {
+  if (a.position->idle || b.position->idle) return a.position == b.position;
+  if (a.group != b.group || IsSparse(*a.position) != IsSparse(*b.position)) return false;
+  if (report.cause == Cause::kNoHang && a.group->module) return true;
+  return a.position->hlo.has_value() && a.position->hlo == b.position->hlo;
+}
 
 std::string InstructionText(const Position& position) {
   if (position.idle) return "nothing runs";
@@ -69,39 +90,83 @@ std::string InstructionText(const Position& position) {
 }
 
 // Names of places, each different from the others as far as the report tells.
-void NamePlaces(std::vector<PlaceState>& states) {
-  const auto count = [&states] {
+void NamePlaces(const Report& report, std::vector<PlaceState>& states) {
+  std::vector<PlaceState*> shown;
+  for (size_t i = 0; i < states.size(); ++i) {
+    PlaceState& state = states[i];
+    const bool runs = report.cause == Cause::kNoHang && state.group->module;
+    state.text = runs ? text::EscapeName(*state.group->module) : InstructionText(*state.position);
+    if (state.like == i) shown.push_back(&state);
+  }
+  const auto count = [&shown] {
     std::map<std::string, size_t> counts;
-    for (const PlaceState& state : states) ++counts[state.text];
+    for (const PlaceState* state : shown) ++counts[state->text];
     return counts;
   };
-  for (PlaceState& state : states) state.text = InstructionText(*state.position);
   const std::map<std::string, size_t> by_instruction = count();
-  for (PlaceState& state : states) {
-    if (!state.rank || by_instruction.at(state.text) == 1) continue;
-    const CoreType type = state.position->cores.front().type;
-    if (type != CoreType::kTensorCore) state.text = absl::StrCat("SparseCore ", state.text);
-    if (state.group->module) {
-      absl::StrAppend(&state.text, " in ", text::EscapeName(*state.group->module));
+  for (PlaceState* state : shown) {
+    if (!state->rank || by_instruction.at(state->text) == 1) continue;
+    if (IsSparse(*state->position)) state->text = absl::StrCat("SparseCore ", state->text);
+    if (state->group->module && report.cause != Cause::kNoHang) {
+      absl::StrAppend(&state->text, " in ", text::EscapeName(*state->group->module));
     }
   }
   const std::map<std::string, size_t> by_module = count();
+  for (PlaceState* state : shown) {
+    if (!state->rank || by_module.at(state->text) == 1 || !state->group->launch_id) continue;
+    absl::StrAppend(&state->text, ", launch ", *state->group->launch_id);
+  }
+  for (PlaceState& state : states) state.text = states[state.like].text;
+}
+
+// A chip is coloured by its TensorCore, unless only a SparseCore of it runs something.
+void FindVisible(std::vector<PlaceState>& states) {
+  std::set<std::pair<size_t, int32_t>> busy;
+  for (const PlaceState& state : states) {
+    if (state.position->idle || IsSparse(*state.position)) continue;
+    for (const CoreAt& core : state.position->cores) {
+      busy.emplace(core.worker, core.chip.value_or(-1));
+    }
+  }
   for (PlaceState& state : states) {
-    if (!state.rank || by_module.at(state.text) == 1 || !state.group->launch_id) continue;
-    absl::StrAppend(&state.text, ", launch ", *state.group->launch_id);
+    const auto& cores = state.position->cores;
+    if (state.position->idle) continue;
+    states[state.like].visible =
+        states[state.like].visible || !IsSparse(*state.position) ||
+        std::any_of(cores.begin(), cores.end(), [&busy](const CoreAt& core) {
+          return core.culprit || !busy.contains({core.worker, core.chip.value_or(-1)});
+        });
   }
 }
 
 std::vector<PlaceState> PlaceStates(const Report& report) {
   std::vector<PlaceState> states;
-  size_t rank = 0;
   for (const ProgramGroup& group : report.tpu_states) {
+    const size_t first = states.size();
     for (const Position& position : group.positions) {
-      states.push_back(
-          {&group, &position, position.idle ? std::nullopt : std::optional(rank++), ""});
+      PlaceState state = {&group, &position, std::nullopt, "", states.size(), 0, false};
+      for (size_t i = first; i < states.size() && i < first + kMaxComparedPlaces; ++i) {
+        if (states[i].like == i && IsOnePlace(report, state, states[i])) {
+          state.like = i;
+          break;
+        }
+      }
+      states.push_back(state);
+      states[state.like].cores += position.cores.size();
     }
   }
-  NamePlaces(states);
+  FindVisible(states);
+  std::vector<size_t> ranked;
+  for (size_t i = 0; i < states.size(); ++i) {
+    if (states[i].like == i && !states[i].position->idle) ranked.push_back(i);
+  }
+  std::stable_sort(ranked.begin(), ranked.end(), [&states](size_t a, size_t b) {
+    return std::tuple(!states[a].visible, states[b].cores) <
+           std::tuple(!states[b].visible, states[a].cores);
+  });
+  for (size_t rank = 0; rank < ranked.size(); ++rank) states[ranked[rank]].rank = rank;
+  for (PlaceState& state : states) state.rank = states[state.like].rank;
+  NamePlaces(report, states);
   return states;
 }
 
@@ -111,8 +176,7 @@ std::string ColourClass(const PlaceState& state) {
 }
 
 bool IsIdleSparse(const Position& position, const CoreAt& core) {
-  const bool sparse = core.type == CoreType::kSparseCore || core.type == CoreType::kSparseCoreV0;
-  return sparse && position.idle;
+  return position.idle && IsSparse(core.type);
 }
 
 std::vector<SliceState> SliceStates(const Report& report, const std::vector<PlaceState>& places) {
@@ -133,7 +197,7 @@ std::vector<SliceState> SliceStates(const Report& report, const std::vector<Plac
   for (size_t state = 0; state < places.size(); ++state) {
     for (const CoreAt& core : places[state].position->cores) {
       if (IsIdleSparse(*places[state].position, core)) continue;
-      ++slices[slice_of[core.worker]].cores[state];
+      ++slices[slice_of[core.worker]].cores[places[state].like];
     }
   }
   return slices;
@@ -210,16 +274,15 @@ void AppendCard(const Report& report, size_t worker, const std::vector<PlaceStat
 
 void AppendOpenSlice(const Report& report, const SliceState& slice,
                      const std::vector<PlaceState>& places, std::string& page) {
-  absl::StrAppend(
-      &page, "<div class=\"slice\">\n<h3>Slice ", slice.slice, " ",
-      slice.accused > 0
-          ? report.cause == Cause::kNoHang ? "" : "<span class=\"pill red\">stopped here</span>"
-          : "",
-      slice.missing > 0
-          ? absl::StrCat("<span class=\"pill amber\">", slice.missing, " missing</span>")
-          : "",
-      "</h3>\n<p class=\"soft\">", Counted(static_cast<int64_t>(slice.hosts), "host"), "; ",
-      StandsAt(slice.cores, 1, places), "</p>\n");
+  absl::StrAppend(&page, "<div class=\"slice\">\n<h3>Slice ", slice.slice, " ",
+                  slice.accused > 0 && report.cause != Cause::kNoHang
+                      ? "<span class=\"pill red\">stopped here</span> "
+                      : "",
+                  slice.missing > 0 ? absl::StrCat("<span class=\"pill amber\">", slice.missing,
+                                                   " missing</span>")
+                                    : "",
+                  "</h3>\n<p class=\"soft\">", Counted(static_cast<int64_t>(slice.hosts), "host"),
+                  "; ", StandsAt(slice.cores, 1, places), "</p>\n");
   const std::set<WorkerId> accused = Accused(report);
   std::string cards;
   size_t count = 0;
@@ -261,8 +324,8 @@ void AppendLegend(const Report& report, const std::vector<PlaceState>& places, s
   if (!report.missing.empty()) entry("gone", "did not report");
   size_t other = 0;
   for (const PlaceState& place : places) {
-    if (!place.rank) continue;
-    const auto cores = static_cast<int64_t>(place.position->cores.size());
+    if (!place.visible) continue;
+    const auto cores = static_cast<int64_t>(place.cores);
     if (*place.rank < kColours) {
       entry(ColourClass(place),
             absl::StrCat("<code>", Html(place.text), "</code> (", Counted(cores, "core"), ")"));
@@ -324,8 +387,8 @@ std::string MapSection(const Report& report) {
       Counted(static_cast<int64_t>(report.workers.size()), "host"),
       chips == 0 ? "; no chip reported" : "; a box is a host, a cell a chip",
       report.torus.empty() ? "" : ", in the order of the torus",
-      ". Slices that stand alike are folded. Arrow keys move from host to host, Enter shows its "
-      "cores.</p>\n");
+      ". Slices that stand alike are folded.",
+      chips == 0 ? "" : " Arrow keys move from host to host, Enter shows its cores.", "</p>\n");
   AppendLegend(report, places, page);
   page += "<div class=\"slices\">\n";
   for (const size_t slice : open) AppendOpenSlice(report, slices[slice], places, page);
@@ -345,12 +408,14 @@ std::string MapSection(const Report& report) {
 }
 
 std::string MapData(const Report& report) {
+  const std::vector<PlaceState> places = PlaceStates(report);
   Json states = Json::array();
   std::vector<Json> cores(report.workers.size(), Json::array());
   for (const ProgramGroup& group : report.tpu_states) {
     for (const Position& position : group.positions) {
       const size_t state = states.size();
-      states.push_back({Label(group, position), position.cores.size(), position.idle ? 1 : 0});
+      states.push_back({Label(group, position), position.cores.size(), position.idle ? 1 : 0,
+                        ColourClass(places[state])});
       for (const CoreAt& core : position.cores) {
         Json& list = cores[core.worker];
         list.push_back(core.chip.value_or(-1));

@@ -62,6 +62,12 @@ std::string WorkerHtml(const ReportWorker& worker) {
                       worker.id.slice, " task ", worker.id.task, ")");
 }
 
+bool NamesWorker(std::string_view sentence, const ReportWorker& worker) {
+  const std::string name =
+      absl::StrCat("slice ", worker.id.slice, " task ", worker.id.task, " (", worker.host, ")");
+  return sentence.find(name) != std::string_view::npos;
+}
+
 std::string FoldedHosts(const std::vector<std::string>& hosts, size_t max_bytes) {
   return text::JoinBounded(FoldNames(hosts), max_bytes);
 }

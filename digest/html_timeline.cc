@@ -87,6 +87,29 @@ bool IsRecent(const Report& report, const Stop& stop) {
   return stop.culprit || !still || stop.age_ms <= std::max(*still, kMinSpanMs) * kBeyondStandstill;
 }
 
+// "tpu-1-2 chip 2 TensorCore 0 stops"
+std::string StopText(const Stop& stop) {
+  return absl::StrCat(text::EscapeText(stop.first_core, text::kMaxNameBytes),
+                      stop.process ? ": its process ended" : " stops");
+}
+
+// The chip alone, where the whole name has no room.
+Stop WithoutCore(Stop stop) {
+  for (const char* core : {" TensorCore ", " SparseCore "}) {
+    stop.first_core.resize(std::min(stop.first_core.rfind(core), stop.first_core.size()));
+  }
+  return stop;
+}
+
+// The other cores that stopped with the one that is named.
+std::string Others(const Stop& stop) {
+  const auto cores = static_cast<int64_t>(stop.cores);
+  if (stop.process) {
+    return cores == 0 ? "" : absl::StrCat("; ", Counted(cores, "core"), " stopped with it");
+  }
+  return cores > 1 ? absl::StrCat(" and ", Counted(cores - 1, "more core")) : "";
+}
+
 int64_t SpanOf(const Report& report, const std::vector<EventRow>& rows) {
   int64_t oldest = 0;
   for (const Lane& lane : report.last_minutes.lanes) {
@@ -209,12 +232,9 @@ class TimelineDrawing {
     if (named == lane.stops.end()) return;
     const auto columns = static_cast<size_t>(std::max(0, Right() - last - 12) / kCharacter);
     if (columns < 12) return;
-    svg.Label(
-        last + 9, y - 12, Right() - last - 9,
-        WrapText(absl::StrCat(text::EscapeText(named->first_core, text::kMaxNameBytes), " stops"),
-                 columns, 1)
-            .front(),
-        "bad");
+    std::string label = StopText(*named);
+    if (label.size() > columns) label = StopText(WithoutCore(*named));
+    svg.Label(last + 9, y - 12, Right() - last - 9, WrapText(label, columns, 1).front(), "bad");
   }
 
   const Report& report_;
@@ -250,15 +270,12 @@ void AppendOrder(const Report& report, std::string& page) {
   });
   const size_t more = stops.size() > kMaxOrder ? stops.size() - kMaxOrder : 0;
   stops.resize(std::min(stops.size(), kMaxOrder));
-  page += "<h3>In this order</h3>\n<ol class=\"order\">\n";
+  page += "<h3>They stopped in this order</h3>\n<ol class=\"order\">\n";
   for (const Stop& stop : stops) {
-    absl::StrAppend(
-        &page, "<li><code>", Html(At(report, stop.age_ms, kToTenths)), "</code> ",
-        stop.culprit ? "<b class=\"bad\">" : "", Html(stop.first_core), stop.culprit ? "</b>" : "",
-        stop.cores > 1
-            ? absl::StrCat(" and ", Counted(static_cast<int64_t>(stop.cores) - 1, "more core"))
-            : "",
-        "</li>\n");
+    absl::StrAppend(&page, "<li><code>", Html(At(report, stop.age_ms, kToTenths)), "</code> ",
+                    stop.culprit ? "<b class=\"bad\">" : "",
+                    Html(stop.process ? StopText(stop) : stop.first_core),
+                    stop.culprit ? "</b>" : "", Others(stop), "</li>\n");
   }
   if (more > 0) absl::StrAppend(&page, "<li>… and ", more, " later times</li>\n");
   page += "</ol>\n";
@@ -299,8 +316,10 @@ void AppendMoments(const Report& report, std::string& page) {
   }
   if (report.detected_at) add("Detected", *report.detected_at);
   if (const auto& timings = report.timings) {
-    add("Collected", absl::StrCat(Duration(timings->detect_to_collect_ms), " later, in ",
-                                  Duration(timings->collect_ms)));
+    add("Collected", absl::StrCat(timings->detect_to_collect_ms > 0
+                                      ? Duration(timings->detect_to_collect_ms) + " later"
+                                      : "at once",
+                                  ", in ", Duration(timings->collect_ms)));
     add("Classified in", Duration(timings->classify_ms));
   }
   if (!items.empty()) absl::StrAppend(&page, "<ul class=\"facts\">\n", items, "</ul>\n");

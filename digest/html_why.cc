@@ -1,6 +1,8 @@
 #include "digest/html_why.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -28,6 +30,21 @@ std::string StrengthPill(Strength strength) {
                      : strength == Strength::kStrong ? "strong"
                                                      : "weak";
   return absl::StrCat("<span class=\"pill ", tone, "\">", name, "</span>");
+}
+
+// The strongest first; without what the list of broken links says word for word.
+std::vector<EvidenceItem> EvidenceForPage(const Report& report) {
+  std::vector<EvidenceItem> evidence;
+  for (const EvidenceItem& item : report.evidence) {
+    const bool listed =
+        std::any_of(report.links.begin(), report.links.end(),
+                    [&item](const ReportLink& link) { return link.why == item.statement; });
+    if (!listed || report.links.size() == 1) evidence.push_back(item);
+  }
+  std::stable_sort(
+      evidence.begin(), evidence.end(),
+      [](const EvidenceItem& a, const EvidenceItem& b) { return a.strength < b.strength; });
+  return evidence;
 }
 
 std::string AlternativeHtml(const ReportAlternative& alternative) {
@@ -64,6 +81,14 @@ std::string PositionHosts(const Report& report, const Position& position) {
   return Html(FoldedHosts(report, workers));
 }
 
+size_t UnusedSparseCores(const Position& position) {
+  if (!position.idle) return 0;
+  return static_cast<size_t>(
+      std::count_if(position.cores.begin(), position.cores.end(), [](const CoreAt& core) {
+        return core.type == CoreType::kSparseCore || core.type == CoreType::kSparseCoreV0;
+      }));
+}
+
 const char* OutcomeText(HloOutcome outcome) {
   switch (outcome) {
     case HloOutcome::kUnspecified:
@@ -84,34 +109,68 @@ const char* OutcomeText(HloOutcome outcome) {
   return "";
 }
 
-// Length of what two texts have in common at their beginnings, in whole characters.
-size_t CommonPrefix(std::string_view a, std::string_view b) {
-  size_t length = 0;
-  while (length < a.size() && length < b.size() && a[length] == b[length]) ++length;
-  while (length > 0 && length < a.size() &&
-         (static_cast<unsigned char>(a[length]) & 0xC0U) == 0x80U) {
-    --length;
+// Instructions of more tokens are shown without marks: comparing them takes the square of this.
+constexpr size_t kMaxTokens = 400;
+
+// Names, numbers, and every other byte by itself; bytes of a character stay together.
+std::vector<std::string_view> Tokens(std::string_view text) {
+  const auto in_name = [](unsigned char c) {
+    return c >= 0x80U || std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-' || c == '%';
+  };
+  std::vector<std::string_view> tokens;
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = begin + 1;
+    if (in_name(static_cast<unsigned char>(text[begin]))) {
+      while (end < text.size() && in_name(static_cast<unsigned char>(text[end]))) ++end;
+    }
+    tokens.push_back(text.substr(begin, end - begin));
+    begin = end;
   }
-  return length;
+  return tokens;
 }
 
-// The instruction, with the part marked that differs from the other side's.
+// Which tokens of `own` are in no longest common subsequence with `theirs`.
+std::vector<bool> Differing(const std::vector<std::string_view>& own,
+                            const std::vector<std::string_view>& theirs) {
+  std::vector<bool> differs(own.size(), false);
+  if (own.size() > kMaxTokens || theirs.size() > kMaxTokens) return differs;
+  const size_t columns = theirs.size() + 1;
+  std::vector<uint16_t> common((own.size() + 1) * columns, 0);
+  for (size_t i = own.size(); i-- > 0;) {
+    for (size_t j = theirs.size(); j-- > 0;) {
+      common[i * columns + j] =
+          own[i] == theirs[j]
+              ? static_cast<uint16_t>(common[(i + 1) * columns + j + 1] + 1)
+              : std::max(common[(i + 1) * columns + j], common[i * columns + j + 1]);
+    }
+  }
+  for (size_t i = 0, j = 0; i < own.size();) {
+    if (j < theirs.size() && own[i] == theirs[j]) {
+      ++i;
+      ++j;
+    } else if (j < theirs.size() && common[i * columns + j + 1] >= common[(i + 1) * columns + j]) {
+      ++j;
+    } else {
+      differs[i++] = true;
+    }
+  }
+  return differs;
+}
+
+// The instruction, with the parts marked that differ from the other side's.
 std::string InstructionHtml(const HloSide& side, const HloSide& other) {
   if (!side.instruction) return "";
-  const std::string& own = *side.instruction;
-  if (own.empty()) return "<p class=\"bad\">The computation ends before.</p>\n";
-  const std::string_view theirs = other.instruction ? std::string_view(*other.instruction) : "";
-  size_t begin = CommonPrefix(own, theirs);
-  size_t end = own.size();
-  size_t their_end = theirs.size();
-  while (end > begin && their_end > begin && own[end - 1] == theirs[their_end - 1]) {
-    --end;
-    --their_end;
+  if (side.instruction->empty()) return "<p class=\"bad\">The computation ends before.</p>\n";
+  const std::vector<std::string_view> own = Tokens(*side.instruction);
+  const std::vector<bool> differs =
+      Differing(own, Tokens(other.instruction ? std::string_view(*other.instruction) : ""));
+  std::string html = "<pre tabindex=\"0\">";
+  for (size_t i = 0; i < own.size(); ++i) {
+    if (differs[i] && (i == 0 || !differs[i - 1])) html += "<mark>";
+    html += Html(own[i]);
+    if (differs[i] && (i + 1 == own.size() || !differs[i + 1])) html += "</mark>";
   }
-  while (end < own.size() && (static_cast<unsigned char>(own[end]) & 0xC0U) == 0x80U) ++end;
-  return absl::StrCat("<pre tabindex=\"0\">", Html(own.substr(0, begin)), "<mark>",
-                      Html(own.substr(begin, end - begin)), "</mark>", Html(own.substr(end)),
-                      "</pre>\n");
+  return html + "</pre>\n";
 }
 
 std::string SideHtml(const Report& report, const HloSide& side, const HloSide& other) {
@@ -143,11 +202,11 @@ std::string WhySection(const Report& report) {
     const auto item_html = [](const EvidenceItem& item) {
       return absl::StrCat(StrengthPill(item.strength), "<span>", Html(item.statement), "</span>");
     };
-    // The evidence is sorted by strength: the first items decide.
-    const auto split = report.evidence.begin() +
-                       static_cast<std::ptrdiff_t>(std::min(report.evidence.size(), kMaxEvidence));
-    const std::vector<EvidenceItem> first(report.evidence.begin(), split);
-    const std::vector<EvidenceItem> rest(split, report.evidence.end());
+    const std::vector<EvidenceItem> evidence = EvidenceForPage(report);
+    const auto split =
+        evidence.begin() + static_cast<std::ptrdiff_t>(std::min(evidence.size(), kMaxEvidence));
+    const std::vector<EvidenceItem> first(evidence.begin(), split);
+    const std::vector<EvidenceItem> rest(split, evidence.end());
     AppendList(page, "ul class=\"evidence\"", first, item_html);
     if (!rest.empty()) {
       absl::StrAppend(&page, "<details><summary>", Grouped(static_cast<int64_t>(rest.size())),
@@ -203,7 +262,9 @@ std::string StacksSection(const Report& report) {
       Html(StackGroupsText(report)), "</p>\n");
   AppendList(page, "ul class=\"stacks\"", report.stack_groups, [&](const StackGroup& group) {
     std::string html = absl::StrCat(
-        "<details><summary>", group.culprit ? "<b class=\"bad\">" : "<b>",
+        "<details><summary>",
+        // Where all stand alike the stack accuses nobody.
+        group.culprit && report.stack_groups.size() > 1 ? "<b class=\"bad\">" : "<b>",
         Counted(static_cast<int64_t>(group.workers.size()), "host"), "</b> <code>", Html(group.at),
         "</code>", group.waits ? " <span class=\"soft\">waits</span>" : "",
         group.since_ms
@@ -240,9 +301,11 @@ std::string StatesSection(const Report& report) {
   size_t shown = 0;
   size_t left_out = 0;
   size_t cores = 0;
+  size_t unused = 0;
   for (const ProgramGroup& group : report.tpu_states) {
     for (const Position& position : group.positions) {
       cores += position.cores.size();
+      unused += UnusedSparseCores(position);
       // Culprits are always shown, however many rows there are.
       if (shown >= kMaxTableRows && !position.culprit) {
         ++left_out;
@@ -264,6 +327,9 @@ std::string StatesSection(const Report& report) {
       "<summary>",
       Counted(static_cast<int64_t>(cores), "core"), " at ",
       Counted(static_cast<int64_t>(shown + left_out), "place"),
+      unused > 0
+          ? absl::StrCat(", with ", Counted(static_cast<int64_t>(unused), "unused SparseCore"))
+          : "",
       "</summary>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"All "
       "positions\">\n<table id=\"states\">\n<thead><tr>");
   for (const char* head : {"Cores", "Module", "Launch", "Fingerprint", "Tag:PC(HLO)", "Hosts"}) {

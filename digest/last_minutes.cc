@@ -64,7 +64,8 @@ bool Tells(const Core& core) {
 struct StopSeen {
   int64_t age_ms;
   bool culprit;
-  std::string core;
+  std::string core;      // of a process: its host
+  bool process = false;  // a training process, which ended
 };
 
 // A lane as it is gathered from its workers.
@@ -136,8 +137,8 @@ void AddSnapshot(const Snapshot& snapshot, const ReportWorker& worker, const Acc
   }
   for (const Process& process : snapshot.processes) {
     if (!process.exited_ms_ago) continue;
-    lane.stops.push_back({*process.exited_ms_ago, suspects != accused.end(),
-                          absl::StrCat(worker.host, ": its process ended")});
+    lane.stops.push_back(
+        {*process.exited_ms_ago, suspects != accused.end(), worker.host, /*process=*/true});
   }
 }
 
@@ -153,9 +154,10 @@ std::vector<Stop> FoldStops(std::vector<StopSeen> seen) {
       stops.push_back({stop.age_ms, 0, false, {}});
     }
     Stop& last = stops.back();
-    ++last.cores;
+    if (!stop.process) ++last.cores;
     if (last.first_core.empty() || (stop.culprit && !last.culprit)) {
       last.first_core = std::move(stop.core);
+      last.process = stop.process;
     }
     last.culprit = last.culprit || stop.culprit;
   }

@@ -80,12 +80,20 @@ std::string PlaceHtml(const ReportCulprit& culprit) {
 void AppendCulprits(std::span<const ReportCulprit> culprits, std::string& page) {
   std::vector<std::string> entries;
   for (size_t i = 0; i < culprits.size();) {
+    const size_t first = i;
     const std::string& why = culprits[i].why;
     std::string entry;
     do {
       absl::StrAppend(&entry, entry.empty() ? "" : ", ", PlaceHtml(culprits[i]));
     } while (++i < culprits.size() && culprits[i].why == why);
-    entries.push_back(why.empty() ? entry : absl::StrCat(entry, ": ", Html(why)));
+    // A reason that names its workers needs no label.
+    const bool named = std::all_of(
+        culprits.begin() + static_cast<std::ptrdiff_t>(first),
+        culprits.begin() + static_cast<std::ptrdiff_t>(i),
+        [&why](const ReportCulprit& culprit) { return NamesWorker(why, culprit.worker); });
+    entries.push_back(why.empty() ? entry
+                      : named     ? Html(why)
+                                  : absl::StrCat(entry, ": ", Html(why)));
   }
   if (!entries.empty())
     AppendList(page, "ul", entries, [](const std::string& html) { return html; });
@@ -112,7 +120,7 @@ void AppendFacts(const Report& report, std::string& page) {
   const LastMinutes& minutes = report.last_minutes;
   const bool hang = report.cause != Cause::kNoHang;
   if (minutes.step) fact(Grouped(*minutes.step), "step");
-  if (hang && minutes.still_ms) {
+  if (hang && minutes.still_ms && *minutes.still_ms > 0) {
     fact(Duration(*minutes.still_ms), "stood still when collected");
     constexpr double kHourMs = 3'600'000;
     const double hours =
@@ -171,7 +179,11 @@ void AppendVerdict(const Report& report, std::string& page) {
     page += "</details>\n";
   }
   AppendFacts(report, page);
-  absl::StrAppend(&page, "<p class=\"soft small\">", Html(report.headline), "</p>\n</div>\n");
+  // Of a failed worker the digest's first line only leads to a list; without a hang it repeats.
+  if (hang && report.cause != Cause::kUnrecoverableError) {
+    absl::StrAppend(&page, "<p class=\"soft small\">", Html(report.headline), "</p>\n");
+  }
+  page += "</div>\n";
 }
 
 void AppendRemoval(const Report& report, std::string& page) {
@@ -193,6 +205,7 @@ void AppendNext(const Report& report, std::string& page) {
   } else {
     AppendList(page, "ol", report.actions, [](const RecommendedAction& action) {
       std::string html = Html(action.description);
+      if (!html.empty() && !std::ispunct(static_cast<unsigned char>(html.back()))) html += ".";
       // Shown, not linked: the address may come from anywhere.
       if (action.documentation_url) {
         absl::StrAppend(&html, " See <code>", Html(*action.documentation_url), "</code>");

@@ -231,6 +231,22 @@ TEST(ChainTest, ABrokenLinkIsDashedBetweenTwoHosts) {
   EXPECT_EQ(Count(page, "class=\"box head\""), 4u);
 }
 
+TEST(ChainTest, OfOneProgramCompiledTwiceTheCompilationIsMarkedNotTheQueue) {
+  ExampleCase example = ExampleCases().front();
+  example.verdict.chain = ChainOfThree();
+  WaitChain& chain = example.verdict.chain;
+  chain.edges = {{0, 2, WaitEdgeKind::kDivergence}};
+  for (ChainGroup& group : chain.groups) group.module = "jit_step";
+  chain.groups[0].fingerprint = "aaaa";
+  chain.groups[2].fingerprint = "bbbb";
+  chain.groups[0].queue = {"jit_step"};
+  chain.groups[2].queue = {"jit_step", "jit_step"};
+  EXPECT_THAT(Page(example),
+              AllOf(Not(HasSubstr("◀")), HasSubstr("<div class=\"m bad\">compiled as bbbb")));
+  chain.groups[2].module = chain.groups[2].queue[0] = "jit_eval";
+  EXPECT_THAT(Page(example), HasSubstr("◀"));
+}
+
 TEST(ChainTest, ACircleAndAnEdgeToNowhereEndTheDrawingNotTheProgram) {
   ExampleCase example = ExampleCases().front();
   example.verdict.chain = ChainOfThree();
@@ -253,6 +269,20 @@ TEST(TimelineTest, ShowsWhichCoreStoppedFirst) {
   EXPECT_EQ(first.stops[1].cores, 15u);
   EXPECT_EQ(report.last_minutes.still_ms, 60'000);
   EXPECT_THAT(Page(example), HasSubstr("tpu-1-2 chip 2 TensorCore 0 stops</span>"));
+}
+
+TEST(TimelineTest, AProcessThatEndedIsNoCore) {
+  ExampleCase example = ExampleCases().front();
+  Process& process = SnapshotOf(example.capture, 1, 2).processes.emplace_back();
+  process.exited_ms_ago = 90'000;
+  const Report report = BuildReport(example.capture, example.verdict, {});
+  const Stop& first = report.last_minutes.lanes[0].stops[0];
+  EXPECT_TRUE(first.process);
+  EXPECT_EQ(first.cores, 0u);
+  EXPECT_EQ(first.first_core, "tpu-1-2");
+  EXPECT_THAT(Page(example),
+              AllOf(HasSubstr("tpu-1-2: its process ended</b></li>"),
+                    HasSubstr("tpu-1-2: its process ended</span>"), Not(HasSubstr("ended stops"))));
 }
 
 TEST(TimelineTest, LanesThatEndTogetherAreOne) {
@@ -331,6 +361,93 @@ TEST(HtmlTest, CulpritsOfOneReasonShareIt) {
   EXPECT_EQ(Count(page, "the link between both is cut"), 1u);
   EXPECT_THAT(page, HasSubstr("(slice 0 task 1): the link between both is cut</li>"));
   EXPECT_THAT(page, HasSubstr("(slice 0 task 2): its NIC is down</li>"));
+}
+
+TEST(HtmlTest, AReasonThatNamesItsWorkerGetsNoLabel) {
+  Verdict verdict;
+  verdict.cause = Cause::kUnrecoverableError;
+  Culprit& culprit = verdict.culprits.emplace_back();
+  culprit.worker = {0, 1};
+  culprit.why = "slice 0 task 1 (tpu-0-1): its training process exited";
+  const auto page = [&verdict] { return RenderHtml(BuildReport(FrozenJob(1, 4), verdict, {})); };
+  EXPECT_THAT(page(), HasSubstr("<li>slice 0 task 1 (tpu-0-1): its training process exited</li>"));
+  culprit.why = "slice 0 task 10 (tpu-0-1): its training process exited";
+  EXPECT_THAT(page(), HasSubstr("<code>tpu-0-1</code> (slice 0 task 1): slice 0 task 10"));
+}
+
+TEST(HtmlTest, EvidenceStandsByStrengthWithoutWhatTheLinksSay) {
+  Verdict verdict;
+  verdict.cause = Cause::kNetworkingIssue;
+  verdict.links = {{{0, 0}, {0, 1}, std::nullopt, "a probe fails"},
+                   {{0, 0}, {0, 2}, std::nullopt, "bytes stay unacknowledged"}};
+  verdict.evidence = {{"a probe fails", Strength::kStrong, {}},
+                      {"a strong sign", Strength::kStrong, {}},
+                      {"a direct sign", Strength::kDirect, {}}};
+  const std::string page = RenderHtml(BuildReport(FrozenJob(1, 4), verdict, {}));
+  EXPECT_EQ(Count(page, "a probe fails"), 1u);
+  EXPECT_LT(page.find("a direct sign"), page.find("a strong sign"));
+}
+
+TEST(MapTest, PlacesAtOneInstructionOfALaunchAreOne) {
+  Capture capture = FrozenJob(1, 4);
+  for (int task = 0; task < 4; ++task) {
+    for (int chip = 0; chip < 4; ++chip) SequencerAt(capture, 0, task, chip).hlo = "all-reduce.3";
+    SequencerAt(capture, 0, task, 0).pc = 0x900 + task;
+  }
+  Verdict verdict;
+  EXPECT_THAT(RenderHtml(BuildReport(capture, verdict, {})),
+              HasSubstr("<code>all-reduce.3</code> (16 cores)</li>"));
+  // Another launch is another place.
+  for (Core& core : SnapshotOf(capture, 0, 3).cores) core.launch_id = 17;
+  EXPECT_THAT(RenderHtml(BuildReport(capture, verdict, {})),
+              AllOf(HasSubstr("launch 17</code> (4 cores)</li>"), HasSubstr("(12 cores)</li>")));
+}
+
+TEST(MapTest, InAJobThatRunsALaunchIsOnePlace) {
+  Capture capture = FrozenJob(1, 4);
+  for (int task = 0; task < 4; ++task) SequencerAt(capture, 0, task, 0).pc = 0x900 + task;
+  Verdict verdict;
+  verdict.cause = Cause::kNoHang;
+  const auto page = [&] { return RenderHtml(BuildReport(capture, verdict, {})); };
+  EXPECT_THAT(page(), HasSubstr("<code>jit_train_step</code> (16 cores)</li>"));
+  // Without the name of a program an instruction is one.
+  for (Snapshot& snapshot : capture.snapshots) snapshot.programs[0].module.reset();
+  EXPECT_THAT(page(), HasSubstr("<code>all-reduce.3</code> (4 cores)</li>"));
+}
+
+TEST(MapTest, TheLegendLeavesOutSparseCoresThatNoChipShows) {
+  Capture capture = FrozenJob(1, 4);
+  Core sparse = SnapshotOf(capture, 0, 0).cores[0];
+  sparse.type = CoreType::kSparseCore;
+  sparse.sequencers[0].hlo.reset();
+  sparse.sequencers[0].pc = 0x240;
+  SnapshotOf(capture, 0, 0).cores.push_back(sparse);
+  Verdict verdict;
+  const auto page = [&] { return RenderHtml(BuildReport(capture, verdict, {})); };
+  EXPECT_THAT(page(), Not(HasSubstr("pc 0x240</code> (1 core)</li>")));
+  // Its chip's TensorCore runs nothing: the chip has the colour of the SparseCore.
+  Core& tensor = SnapshotOf(capture, 0, 0).cores[0];
+  tensor.sequencers[0] = Sequencer{};
+  tensor.sequencers[0].type = SequencerType::kTensorCoreSequencer;
+  tensor.sequencers[0].pc = 0;
+  EXPECT_THAT(page(), HasSubstr("pc 0x240</code> (1 core)</li>"));
+}
+
+TEST(HloTest, MarksTheTokensThatDiffer) {
+  const ExampleCase example = ExampleCases().front();
+  Report report = BuildReport(example.capture, example.verdict, {});
+  HloComparison& comparison = report.hlo_comparison.emplace();
+  comparison.sides.resize(2);
+  comparison.sides[0].instruction = "fusion.4 = f32[16,128] fusion(infeed.3)";
+  comparison.sides[1].instruction = "fusion.2 = f32[8,128] fusion(infeed.3)";
+  EXPECT_THAT(
+      RenderHtml(report),
+      AllOf(HasSubstr("<pre tabindex=\"0\"><mark>fusion.4</mark> = f32[<mark>16</mark>,128] "
+                      "fusion(infeed.3)</pre>"),
+            HasSubstr("<mark>fusion.2</mark> = f32[<mark>8</mark>,128]")));
+  // Too long to be compared in the square of its length.
+  comparison.sides[0].instruction = std::string(1000, '(');
+  EXPECT_EQ(Unbalanced(RenderHtml(report)), "");
 }
 
 TEST(HtmlTest, MuchEvidenceIsFoldedAfterTheFirst) {

@@ -255,20 +255,53 @@ void SayWhoHasNoHistory(const Capture& capture, const Verdict& verdict, Report& 
                   "history goes by host name, since the agent was given no --hardware");
 }
 
+// The name that people know a signal by; empty: none of those that end training processes.
+const char* SignalText(int32_t signal) {
+  switch (signal) {
+    case 2:
+      return " (SIGINT)";
+    case 6:
+      return " (SIGABRT)";
+    case 7:
+      return " (SIGBUS)";
+    case 9:
+      return " (SIGKILL)";
+    case 11:
+      return " (SIGSEGV)";
+    case 15:
+      return " (SIGTERM)";
+    default:
+      return "";
+  }
+}
+
+// How the training process of a snapshot ended, if its host saw it.
+std::optional<std::string> EndOf(const Snapshot& snapshot) {
+  for (const Process& process : snapshot.processes) {
+    if (process.signal) {
+      return absl::StrCat("was killed by signal ", *process.signal, SignalText(*process.signal));
+    }
+    if (process.exit_code) return absl::StrCat("exited with status ", *process.exit_code);
+  }
+  return std::nullopt;
+}
+
 void DescribeForPage(const Capture& capture, const Verdict& verdict, Report& report) {
   report.detected_unix_ms = capture.header.detected_unix_ms;
   report.last_minutes = DescribeLastMinutes(capture, report.workers, verdict.culprits);
   report.torus = FindTorusPlaces(capture, report.workers);
   report.by_logs = true;
-  std::map<WorkerId, int64_t> pids;
+  std::map<WorkerId, const Snapshot*> snapshots;
   for (const Snapshot& snapshot : capture.snapshots) {
     if (!snapshot.cores.empty()) report.by_logs = false;
-    if (!snapshot.processes.empty()) pids[snapshot.worker] = snapshot.processes.front().pid;
+    snapshots[snapshot.worker] = &snapshot;
     if (!snapshot.pod.value_or("").empty()) report.scheduler = Scheduler::kKubernetes;
   }
   for (ReportCulprit& culprit : report.culprits) {
-    const auto pid = pids.find(culprit.worker.id);
-    if (pid != pids.end()) culprit.pid = pid->second;
+    const auto found = snapshots.find(culprit.worker.id);
+    if (found == snapshots.end() || found->second->processes.empty()) continue;
+    culprit.pid = found->second->processes.front().pid;
+    culprit.end = EndOf(*found->second);
   }
 }
 

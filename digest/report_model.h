@@ -64,6 +64,8 @@ struct ReportCulprit {
   std::string why;
   std::optional<HostActivity> host_activity = std::nullopt;
   std::optional<int64_t> pid = std::nullopt;  // of its training process, as its host counts
+  // How that process ended: "exited with status 1"; absent: it lives, or nobody saw how.
+  std::optional<std::string> end = std::nullopt;
 };
 
 struct ReportLink {
@@ -130,6 +132,7 @@ struct Stop {
   size_t cores = 0;
   bool culprit = false;    // holds a core of a culprit
   std::string first_core;  // "tpu-1-2 chip 2 TensorCore 0": of the culprit, else the first
+  bool process = false;    // first_core is a host whose training process ended; no core counts it
 };
 
 // The last minutes of a slice, or of a worker where the job has one slice or reports no core.

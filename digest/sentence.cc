@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "classifier/hlo/layers.h"
 #include "digest/html_text.h"
 #include "digest/text_states.h"
 #include "proto/common/text/safe_text.h"
@@ -21,15 +22,21 @@ bool IsSparseCore(CoreType type) {
   return type == CoreType::kSparseCore || type == CoreType::kSparseCoreV0;
 }
 
+// A worker that never came has no name of a host.
+std::string HostName(const ReportWorker& worker) {
+  if (worker.host.empty()) {
+    return absl::StrCat("slice ", worker.id.slice, " task ", worker.id.task);
+  }
+  return text::EscapeName(worker.host);
+}
+
 // "tpu-1-2 chip 2", "4 chips of tpu-1-2", "tpu-0-[1-3] (3)".
 std::string Culprits(const Report& report) {
   std::set<WorkerId> workers;
   std::vector<std::string> hosts;
   std::set<std::optional<int32_t>> chips;
   for (const ReportCulprit& culprit : report.culprits) {
-    if (workers.insert(culprit.worker.id).second) {
-      hosts.push_back(text::EscapeName(culprit.worker.host));
-    }
+    if (workers.insert(culprit.worker.id).second) hosts.push_back(HostName(culprit.worker));
     chips.insert(culprit.chip);
   }
   if (workers.empty()) return "";
@@ -53,6 +60,12 @@ bool Several(const Report& report) {
                      });
 }
 
+std::string HostNames(const std::vector<ReportWorker>& workers) {
+  std::vector<std::string> hosts;
+  for (const ReportWorker& worker : workers) hosts.push_back(HostName(worker));
+  return FoldedHosts(hosts, kMaxNames);
+}
+
 // Cores that are held up: that run something, and are no culprit's.
 int64_t WaitingCores(const Report& report) {
   int64_t waiting = 0;
@@ -69,6 +82,8 @@ int64_t WaitingCores(const Report& report) {
 
 std::string Waits(const Report& report) {
   if (report.cause == Cause::kNoHang || report.cause == Cause::kUnknown) return "";
+  // That service has ended the processes: nobody waits any more.
+  if (report.detail == Detail::kCoordinationService) return "";
   std::set<WorkerId> accused;
   for (const ReportCulprit& culprit : report.culprits) accused.insert(culprit.worker.id);
   const int64_t cores = WaitingCores(report);
@@ -112,16 +127,18 @@ std::string NetworkSentence(const Report& report, const std::string& who) {
   switch (report.detail) {
     case Detail::kDcnPartition:
       if (!report.partition[0].empty()) {
-        return absl::StrCat("The network is cut between ",
-                            Counted(static_cast<int64_t>(report.partition[0].size()), "worker"),
-                            " and ", report.partition[1].size(), " others.");
+        return absl::StrCat(
+            "The network is cut between ", HostNames(report.partition[0]), " and ",
+            Counted(static_cast<int64_t>(report.partition[1].size()), "other worker"), ".");
       }
       return "The network is cut in two.";
     case Detail::kIciLink:
       return absl::StrCat("An ICI link at ", who.empty() ? "an unknown chip" : who, " is down.");
     case Detail::kDcnHost: {
       const auto nic = report.culprits.empty() ? std::nullopt : report.culprits.front().nic;
-      return absl::StrCat(who, " does not reach the other slices",
+      const auto peers = static_cast<int64_t>(report.links.size());
+      return absl::StrCat(who, " does not reach ",
+                          peers > 0 ? Counted(peers, "other worker") : "the other workers",
                           nic ? absl::StrCat(" over ", text::EscapeName(*nic)) : "", ".");
     }
     default:
@@ -130,7 +147,10 @@ std::string NetworkSentence(const Report& report, const std::string& who) {
   if (!report.links.empty()) {
     const ReportLink& link = report.links.front();
     return absl::StrCat(host(link.from), " and ", host(link.to), " do not reach each other",
-                        link.nic ? absl::StrCat(" over ", text::EscapeName(*link.nic)) : "", ".");
+                        link.nic ? absl::StrCat(" over ", text::EscapeName(*link.nic)) : "",
+                        report.links.size() > 1
+                            ? absl::StrCat(", nor do ", report.links.size() - 1, " more pairs.")
+                            : ".");
   }
   return absl::StrCat("The network of ", who.empty() ? "the job" : who, " is broken.");
 }
@@ -153,6 +173,36 @@ std::string DivergenceSentence(const Report& report, const std::string& who) {
     return absl::StrCat(who, " run", verb, " another program than the others.");
   }
   return absl::StrCat(who, " run", verb, " ", own, ", the others ", others, ".");
+}
+
+// What has made two compilations of one program differ, if the comparison shows it.
+std::string CompilationSentence(const Report& report, const std::string& who) {
+  if (!report.hlo_comparison || report.hlo_comparison->sides.size() != 2) return "";
+  const HloComparison& comparison = *report.hlo_comparison;
+  const std::string module =
+      text::EscapeName(comparison.sides[0].module.value_or("the same program"));
+  const std::string compiles = absl::StrCat(who, Several(report) ? " compile " : " compiles ");
+  const auto build = [&comparison](size_t side) {
+    return classifier::HloBuildOf(comparison.sides[side].dump.value_or(""));
+  };
+  // Another build may be the reason for all other differences.
+  if (!build(0).empty() && !build(1).empty() && build(0) != build(1)) {
+    return absl::StrCat(compiles, module, " with another build of libtpu than the others: ",
+                        text::EscapeName(build(0)), ", not ", text::EscapeName(build(1)), ".");
+  }
+  if (comparison.inputs.empty() || comparison.inputs[0].values.size() != 2) return "";
+  const DifferingInput& input = comparison.inputs[0];
+  const auto value = [&input](size_t side) {
+    return input.values[side].empty() ? "nothing" : text::EscapeText(input.values[side], kMaxNames);
+  };
+  if (input.kind == InputKind::kFlag && input.name) {
+    return absl::StrCat(compiles, module, " with ", text::EscapeName(*input.name), " ", value(0),
+                        ", the others with ", value(1), ".");
+  }
+  if (input.kind != InputKind::kProgram) return "";
+  return absl::StrCat(compiles, "another ", module, " than the others",
+                      input.name ? absl::StrCat(", from ", text::EscapeName(*input.name)) : "",
+                      ": ", value(0), ", not ", value(1), ".");
 }
 
 const char* Activity(HostActivity activity) {
@@ -187,6 +237,17 @@ const char* Activity(HostActivity activity) {
   return nullptr;
 }
 
+// For how long the head of the chain has stood there; empty: not known.
+std::string Standstill(const Report& report) {
+  std::optional<int64_t> shortest;
+  for (const ChainGroup& group : report.chain.groups) {
+    if (group.head && group.since_ms) {
+      shortest = std::min(shortest.value_or(*group.since_ms), *group.since_ms);
+    }
+  }
+  return shortest && *shortest > 0 ? Duration(*shortest) : "";
+}
+
 std::string StallSentence(const Report& report, const std::string& who) {
   const auto activity =
       report.culprits.empty() ? std::nullopt : report.culprits.front().host_activity;
@@ -195,12 +256,34 @@ std::string StallSentence(const Report& report, const std::string& who) {
     return absl::StrCat(who, " ", does, " and launches nothing.");
   }
   const bool input = report.detail == Detail::kInputPipeline;
+  const std::string since = Standstill(report);
+  if (!input && !who.empty() && !since.empty()) {
+    return absl::StrCat(who, Several(report) ? " have" : " has", " launched nothing for ", since,
+                        ".");
+  }
   return absl::StrCat(who.empty() ? "Nobody" : who,
                       who.empty()       ? " launches anything: the input has stopped."
                       : Several(report) ? (input ? " launch nothing: they wait for their input."
-                                                 : " have launched nothing.")
+                                                 : " launch nothing more.")
                       : input           ? " launches nothing: it waits for its input."
-                                        : " has launched nothing.");
+                                        : " launches nothing more.");
+}
+
+// `what`, and the culprit's last words: "exited with status 1: ValueError: loss is not finite".
+std::string WithLastWords(const Report& report, std::string text) {
+  if (report.culprits.empty()) return text;
+  const ReportCulprit& culprit = report.culprits.front();
+  // The line that the culprit alone has written, and before all others, says why.
+  for (const LoggedLine& line : report.last_minutes.log) {
+    if (line.minor || !line.source.empty()) continue;
+    if (!line.culprit || line.workers.size() != 1) break;
+    const ReportWorker& writer = report.workers[line.workers.front()];
+    if (writer.id != culprit.worker.id) break;
+    absl::StrAppend(&text, ": ", text::EscapeText(line.text, kMaxNames));
+    break;
+  }
+  while (text.size() > 1 && text.back() == '.') text.pop_back();
+  return text;
 }
 
 std::string ErrorSentence(const Report& report, const std::string& who) {
@@ -208,14 +291,19 @@ std::string ErrorSentence(const Report& report, const std::string& who) {
   const std::string somebody = who.empty() ? "a worker that nobody names" : who;
   switch (report.detail) {
     case Detail::kProcessExit:
-      return absl::StrCat("The training process", many ? "es on " : " on ", somebody, " ended.");
+      return absl::StrCat("The training process", many ? "es on " : " on ", somebody, " ",
+                          many || who.empty()
+                              ? "ended"
+                              : WithLastWords(report, report.culprits[0].end.value_or("ended")),
+                          ".");
     case Detail::kProcessStopped:
       return absl::StrCat("The training process", many ? "es on " : " on ", somebody,
                           many ? " are stopped." : " is stopped.");
     case Detail::kWorkerLost:
       return absl::StrCat(somebody, many ? " are gone." : " is gone.");
     case Detail::kCoreHalt:
-      return absl::StrCat(somebody, " halted.");
+      return absl::StrCat(many ? somebody + " halted" : WithLastWords(report, somebody + " halted"),
+                          ".");
     case Detail::kHostToDevice:
     case Detail::kDeviceToHost:
       return absl::StrCat("Copies between host and chip fail on ", somebody, ".");
@@ -238,23 +326,59 @@ std::string ErrorSentence(const Report& report, const std::string& who) {
   }
 }
 
-std::string UnknownSentence(const Report& report) {
-  std::string text = "The job stands still, and nothing tells who stopped it.";
+// Where most of a job's cores stand; SparseCores count only where no TensorCore is known.
+struct Crowd {
   const Position* largest = nullptr;
+  size_t cores = 0;  // at the largest
   size_t all = 0;
+};
+
+Crowd LargestCrowd(const Report& report, bool sparse) {
+  Crowd crowd;
   for (const ProgramGroup& group : report.tpu_states) {
     for (const Position& position : group.positions) {
-      if (position.idle) continue;
-      all += position.cores.size();
-      const bool larger = largest == nullptr || position.cores.size() > largest->cores.size();
-      if (larger) largest = &position;
+      const auto cores = static_cast<size_t>(std::count_if(
+          position.cores.begin(), position.cores.end(),
+          [sparse](const CoreAt& core) { return IsSparseCore(core.type) == sparse; }));
+      crowd.all += cores;
+      if (cores <= crowd.cores) continue;
+      crowd.largest = &position;
+      crowd.cores = cores;
     }
   }
-  if (largest == nullptr || !(largest->hlo || largest->pc)) return text;
-  return absl::StrCat(text, " ", Grouped(static_cast<int64_t>(largest->cores.size())), " of ",
-                      Counted(static_cast<int64_t>(all), "core"),
-                      largest->cores.size() == 1 ? " stands" : " stand", " at ",
-                      largest->hlo ? text::EscapeName(*largest->hlo) : PcText(largest->pc), ".");
+  return crowd;
+}
+
+// Who has come least far, of a job that has not started.
+std::string StartSentence(const Report& report) {
+  const std::vector<StartUpGroup>& groups = report.last_minutes.start_up;
+  std::string text = "The job has not started, and nothing tells who holds it up.";
+  if (groups.size() < 2) return text;
+  std::vector<ReportWorker> workers;
+  for (const size_t worker : groups[0].workers) workers.push_back(report.workers[worker]);
+  return absl::StrCat(text, " ", HostNames(workers), workers.size() == 1 ? " has" : " have",
+                      " come least far: ", groups[0].stage, ".");
+}
+
+std::string UnknownSentence(const Report& report) {
+  if (!report.last_minutes.start_up.empty()) return StartSentence(report);
+  std::string text = "The job stands still, and nothing tells who stopped it.";
+  Crowd crowd = LargestCrowd(report, /*sparse=*/false);
+  if (crowd.all == 0) crowd = LargestCrowd(report, /*sparse=*/true);
+  if (crowd.largest == nullptr) return text;
+  const Position& at = *crowd.largest;
+  if (!at.idle && !at.hlo && !at.pc) return text;
+  const bool one = crowd.cores == 1;
+  return absl::StrCat(
+      text, " ", crowd.cores == crowd.all ? "All" : Grouped(static_cast<int64_t>(crowd.cores)),
+      crowd.cores == crowd.all ? " " : " of ", Counted(static_cast<int64_t>(crowd.all), "core"),
+      at.idle ? one ? " has" : " have"
+      : one   ? " stands at "
+              : " stand at ",
+      at.idle  ? " nothing to run"
+      : at.hlo ? text::EscapeName(*at.hlo)
+               : absl::StrCat("pc ", PcText(at.pc)),
+      ".");
 }
 
 std::string WellSentence(const Report& report) {
@@ -283,7 +407,8 @@ std::string What(const Report& report) {
       return DivergenceSentence(report, who);
     case Cause::kFingerprintMismatch:
       if (who.empty()) return "The same program was compiled differently on some workers.";
-      return absl::StrCat(who, Several(report) ? " have compiled" : " has compiled",
+      if (std::string why = CompilationSentence(report, who); !why.empty()) return why;
+      return absl::StrCat(who, Several(report) ? " compile" : " compiles",
                           " the same program to something else than the others.");
     case Cause::kDataInputStall:
       return StallSentence(report, who);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <string_view>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -10,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "classifier/verdict.h"
 #include "coordinator/cli/incident_text.h"
 #include "coordinator/cli/output.h"
 #include "coordinator/cli/suggest.h"
@@ -35,6 +37,17 @@ std::string Text(const std::vector<v1::IncidentSummary>& incidents) {
 }
 
 using Incidents = google::protobuf::RepeatedPtrField<v1::IncidentSummary>;
+
+// Whether a verdict can have it, in capitals, as its cause or its detail.
+bool IsCauseOrDetail(std::string_view name) {
+  for (int cause = 0; cause <= static_cast<int>(Cause::kUnknown); ++cause) {
+    if (CauseName(static_cast<Cause>(cause)) == name) return true;
+  }
+  for (int detail = 1; detail <= static_cast<int>(Detail::kEnded); ++detail) {
+    if (DetailName(static_cast<Detail>(detail)) == name) return true;
+  }
+  return false;
+}
 
 // The distinct causes and details, or hosts, that the incidents name.
 std::vector<std::string> CausesOf(const Incidents& incidents) {
@@ -108,8 +121,9 @@ std::string IncidentsCommand::Mistyped(const v1::ListIncidentsReply& reply) cons
     return absl::EqualsIgnoreCase(name, cause_);
   };
   if (!cause_.empty() && std::none_of(causes.begin(), causes.end(), is_cause)) {
+    const std::string named = absl::AsciiStrToUpper(cause_);
     return absl::StrCat(": none has the cause or detail '", Shown(cause_), "'",
-                        Closest(absl::AsciiStrToUpper(cause_), causes));
+                        IsCauseOrDetail(named) ? "" : Closest(named, causes));
   }
   const std::vector<std::string> hosts = HostsOf(reply.incidents());
   if (!host_.empty() && std::find(hosts.begin(), hosts.end(), host_) == hosts.end()) {

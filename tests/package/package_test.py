@@ -197,6 +197,9 @@ class PackageTest(unittest.TestCase):
                 run([f"{folder}/bin/python", "-B", copy], cwd=folder)
         with zipfile.ZipFile(self.one("rapideye_progress-*.whl")) as wheel:
             self.assertIn("rapideye_progress/py.typed", wheel.namelist())
+            text = wheel.read("rapideye_progress/__init__.py").decode()
+            version = os.path.basename(wheel.filename).split("-")[1]
+            self.assertIn(f'__version__ = "{version}"', text)
 
     def test_the_image_runs(self):
         with tempfile.TemporaryDirectory() as folder:

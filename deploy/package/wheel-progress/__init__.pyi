@@ -5,6 +5,7 @@ from typing import Generic, Iterable, Iterator, Optional, TypeVar, Union
 _Batch = TypeVar("_Batch")
 
 VARIABLE: str
+__version__: str
 
 class _Batches(Generic[_Batch], Iterator[_Batch]):
     def __iter__(self) -> _Batches[_Batch]: ...

@@ -1,0 +1,139 @@
+#include "digest/sentence.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "digest/digest.h"
+#include "tests/support/example_cases.h"
+
+namespace rapideye::digest {
+namespace {
+
+Verdict Accusing(Cause cause, Detail detail, int slice, int task) {
+  Verdict verdict;
+  verdict.cause = cause;
+  verdict.detail = detail;
+  Culprit& culprit = verdict.culprits.emplace_back();
+  culprit.worker = {slice, task};
+  culprit.host = "tpu-" + std::to_string(slice) + "-" + std::to_string(task);
+  return verdict;
+}
+
+std::string What(const Capture& capture, const Verdict& verdict) {
+  return WriteSentence(BuildReport(capture, verdict, {})).what;
+}
+
+LogEvent Line(LogKind kind, const std::string& text) {
+  LogEvent event;
+  event.kind = kind;
+  event.text = text;
+  event.age_ms = 61'000;
+  return event;
+}
+
+TEST(SentenceTest, SaysHowAProcessEnded) {
+  const Verdict verdict = Accusing(Cause::kUnrecoverableError, Detail::kProcessExit, 0, 1);
+  Capture capture = FrozenJob(1, 4);
+  EXPECT_EQ(What(capture, verdict), "The training process on tpu-0-1 ended.");
+  Process& process = SnapshotOf(capture, 0, 1).processes.emplace_back();
+  process.exit_code = 1;
+  EXPECT_EQ(What(capture, verdict), "The training process on tpu-0-1 exited with status 1.");
+  process.exit_code.reset();
+  process.signal = 9;
+  EXPECT_EQ(What(capture, verdict),
+            "The training process on tpu-0-1 was killed by signal 9 (SIGKILL).");
+  process.signal = 64;
+  EXPECT_EQ(What(capture, verdict), "The training process on tpu-0-1 was killed by signal 64.");
+}
+
+TEST(SentenceTest, EndsWithTheLastWordsOfTheCulpritAlone) {
+  const Verdict verdict = Accusing(Cause::kUnrecoverableError, Detail::kProcessExit, 0, 1);
+  Capture capture = FrozenJob(1, 4);
+  const LogEvent last = Line(LogKind::kUncaughtException, "ValueError: loss is not finite.");
+  SnapshotOf(capture, 0, 1).log_events = {last};
+  EXPECT_EQ(What(capture, verdict),
+            "The training process on tpu-0-1 ended: ValueError: loss is not finite.");
+  // What others write, too, is no reason of this one.
+  SnapshotOf(capture, 0, 2).log_events = {last};
+  EXPECT_EQ(What(capture, verdict), "The training process on tpu-0-1 ended.");
+}
+
+TEST(SentenceTest, AnUnknownHangStandsWhereItsTensorCoresDo) {
+  Capture capture = FrozenJob(1, 4);
+  for (Snapshot& snapshot : capture.snapshots) {
+    for (int i = 0; i < 8; ++i) {
+      Core core = snapshot.cores[0];
+      core.type = CoreType::kSparseCore;
+      core.index = i;
+      core.sequencers[0].hlo.reset();
+      core.sequencers[0].pc = 0x240;
+      snapshot.cores.push_back(std::move(core));
+    }
+  }
+  EXPECT_EQ(What(capture, Verdict{}),
+            "The job stands still, and nothing tells who stopped it. All 16 cores stand at "
+            "all-reduce.3.");
+  Sequencer& other = SequencerAt(capture, 0, 1, 2);
+  other.hlo = "all-reduce.5";
+  other.pc = 0x17;
+  EXPECT_EQ(What(capture, Verdict{}),
+            "The job stands still, and nothing tells who stopped it. 15 of 16 cores stand at "
+            "all-reduce.3.");
+}
+
+TEST(SentenceTest, NamesTheSmallerSideOfACut) {
+  Verdict verdict = Accusing(Cause::kNetworkingIssue, Detail::kDcnPartition, 0, 0);
+  verdict.partition = {{{{0, 0}, {0, 1}}, {{1, 0}, {1, 1}, {1, 2}}}};
+  EXPECT_EQ(What(FrozenJob(2, 4), verdict),
+            "The network is cut between tpu-0-[0-1] (2) and 3 other workers.");
+}
+
+TEST(SentenceTest, CountsThePeersThatAHostDoesNotReach) {
+  Verdict verdict = Accusing(Cause::kNetworkingIssue, Detail::kDcnHost, 0, 0);
+  verdict.culprits[0].nic = "eth2";
+  EXPECT_EQ(What(FrozenJob(2, 4), verdict), "tpu-0-0 does not reach the other workers over eth2.");
+  verdict.links = {{{0, 0}, {1, 0}, "eth2", ""}, {{0, 0}, {1, 1}, "eth2", ""}};
+  EXPECT_EQ(What(FrozenJob(2, 4), verdict), "tpu-0-0 does not reach 2 other workers over eth2.");
+}
+
+// The two sides of a mismatch: the smaller one compiled on tpu-0-1.
+Report Mismatch() {
+  const Verdict verdict = Accusing(Cause::kFingerprintMismatch, Detail::kNone, 0, 1);
+  Report report = BuildReport(FrozenJob(1, 4), verdict, {});
+  HloComparison& comparison = report.hlo_comparison.emplace();
+  comparison.outcome = HloOutcome::kDifferent;
+  comparison.sides.resize(2);
+  for (HloSide& side : comparison.sides) {
+    side.module = "jit_step";
+    side.dump = "module_0001.jit_step.cl_933746096.after_optimizations.txt";
+  }
+  return report;
+}
+
+TEST(SentenceTest, NamesWhatMadeTwoCompilationsDiffer) {
+  Report report = Mismatch();
+  EXPECT_EQ(WriteSentence(report).what,
+            "tpu-0-1 compiles the same program to something else than the others.");
+  DifferingInput& input = report.hlo_comparison->inputs.emplace_back();
+  input.kind = InputKind::kFlag;
+  input.name = "xla_tpu_limit";
+  input.values = {"65536", "unset"};
+  EXPECT_EQ(WriteSentence(report).what,
+            "tpu-0-1 compiles jit_step with xla_tpu_limit 65536, the others with unset.");
+  input.kind = InputKind::kProgram;
+  input.name = "train.py:39";
+  input.values = {"batch: f32[16,128]", "batch: f32[8,128]"};
+  EXPECT_EQ(WriteSentence(report).what,
+            "tpu-0-1 compiles another jit_step than the others, from train.py:39: "
+            "batch: f32[16,128], not batch: f32[8,128].");
+  // Another build of the compiler may be the reason for all else.
+  report.hlo_comparison->sides[0].dump = "module_0001.jit_step.cl_829516930.txt";
+  EXPECT_EQ(WriteSentence(report).what,
+            "tpu-0-1 compiles jit_step with another build of libtpu than the others: "
+            "cl_829516930, not cl_933746096.");
+}
+
+}  // namespace
+}  // namespace rapideye::digest
