@@ -9,8 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "classifier/actions.h"
 #include "classifier/calibration.h"
 #include "classifier/chain_builder.h"
@@ -18,6 +16,7 @@
 #include "classifier/lacking.h"
 #include "classifier/removal.h"
 #include "classifier/thresholds.h"
+#include "classifier/weighing.h"
 
 namespace rapideye::classifier {
 namespace {
@@ -177,9 +176,8 @@ class Decider {
   Verdict Decide();
 
  private:
-  void Note(std::string text) { verdict_.reasons.push_back({kRule, std::move(text)}); }
-  void RuleOut(std::string text) {
-    verdict_.reasons.push_back({kRule, std::move(text), ReasonKind::kRuledOut});
+  void Tell(const Weighing& weighing) {
+    verdict_.reasons.push_back({kRule, WeighingText(weighing), KindOf(weighing.step)});
   }
 
   static void Append(std::vector<Reason>& to, std::vector<Reason> from);
@@ -231,10 +229,8 @@ Verdict Decider::Decide() {
   } else {
     verdict_.cause = Cause::kUnknown;
     verdict_.lacking = WhatToCollect(c_);
-    Note(items.empty() ? "no rule found anything: nothing singles anyone out"
-                       : absl::StrFormat("the surest finding has a certainty of %.2f; what may "
-                                         "be named as the cause has at least %.2f",
-                                         items.front().confidence, kLeastConfidence));
+    Tell(items.empty() ? Weighing{Step::kNothingFound}
+                       : Weighing{Step::kTooUncertain, &items.front()});
   }
   for (const Finding& finding : items) {
     AddLost(finding, sure ? WhyNot::kLessCertain : WhyNot::kTooUncertain);
@@ -285,8 +281,7 @@ bool Decider::TakeProgress() {
   std::erase_if(items, [&](const Finding& finding) {
     if (!ExplainsByPause(progress, finding)) return false;
     AddLost(finding, WhyNot::kPause);
-    RuleOut(absl::StrCat(std::string(CauseName(finding.cause)), " by ", finding.why,
-                         ": those hosts rest on purpose"));
+    Tell({Step::kRestsOnPurpose, &finding});
     return true;
   });
   const bool advancing = progress.confidence >= kConfidenceAdvancing;
@@ -303,7 +298,7 @@ bool Decider::TakeProgress() {
         return finding.basis != Basis::kPause && finding.confidence >= progress.confidence;
       }));
   if (contradicted) {
-    RuleOut(absl::StrCat("no hang by ", progress.why, ": something surer speaks against it"));
+    Tell({Step::kContradicted, &progress});
     AddLost(progress, WhyNot::kContradiction);
     return false;
   }
@@ -317,8 +312,7 @@ void Decider::DoubtMates() {
     for (const Finding& by : findings_.items) {
       if (!MayFollowIdleMate(finding, by)) continue;
       finding.confidence = std::min(finding.confidence, by.confidence - kLessSure);
-      RuleOut(absl::StrCat(std::string(CauseName(finding.cause)), " by ", finding.why,
-                           ": less sure, for they may be held up: ", by.why));
+      Tell({Step::kMayBeHeldUp, &finding, &by});
     }
   }
 }
@@ -334,9 +328,7 @@ void Decider::DropExplained() {
       if (!why) continue;
       drop[j] = true;
       AddLost(items[j], *why, &items[i]);
-      RuleOut(absl::StrCat(std::string(CauseName(items[j].cause)), " by ", items[j].why,
-                           ": explained by ", std::string(CauseName(items[i].cause)), ", ",
-                           items[i].why));
+      Tell({Step::kExplained, &items[j], &items[i]});
     }
   }
   std::vector<Finding> kept;
@@ -396,9 +388,7 @@ void Decider::Take(const Finding& finding) {
   verdict_.sides = finding.sides;
   verdict_.excused_ms = finding.excused_ms;
   // The certainty before calibration would read as if the verdict were overstated.
-  Note(absl::StrCat(
-      std::string(CauseName(finding.cause)), ": of what is left, its finding is the surest",
-      verdict_.confidence ? absl::StrFormat(" (confidence %.2f)", *verdict_.confidence) : ""));
+  Tell({Step::kSurest, &finding, nullptr, verdict_.confidence});
 }
 
 bool Decider::IsBeside(const Finding& finding, const std::set<WorkerId>& named) const {
@@ -417,10 +407,7 @@ void Decider::AddAlternatives() {
     if (verdict_.alternatives.size() >= kMaxAlternatives) return;
     Alternative& alternative = verdict_.alternatives.emplace_back();
     alternative.independent = IsBeside(finding, named);
-    Note(absl::StrFormat("%s: %s (certainty %.2f)",
-                         alternative.independent ? "another fault, by evidence of its own"
-                                                 : "another fault, or a less sure reading",
-                         std::string(CauseName(finding.cause)), finding.confidence));
+    Tell({alternative.independent ? Step::kAnotherFault : Step::kAnotherReading, &finding});
     alternative.cause = finding.cause;
     alternative.detail = finding.detail;
     const double stated = StatedConfidence(finding.confidence);

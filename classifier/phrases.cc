@@ -65,8 +65,4 @@ std::string PlaceName(const Topology& topology, const Place& place) {
   return absl::StrCat(Quote(place.hlo), " (", where, ") of ", ProgramName(topology, place.program));
 }
 
-std::string Count(int64_t n, std::string_view noun) {
-  return absl::StrCat(n, " ", std::string(noun), n == 1 ? "" : "s");
-}
-
 }  // namespace rapideye::classifier

@@ -10,6 +10,7 @@
 
 #include "classifier/positions.h"
 #include "classifier/topology.h"
+#include "proto/common/text/count.h"
 
 namespace rapideye::classifier {
 
@@ -33,8 +34,7 @@ std::string PlaceName(const Topology& topology, const Place& place);
 // "jit_train_step", or "fingerprint 3daf1e27…" if its name is not known.
 std::string ProgramName(const Topology& topology, int program);
 
-// "1 core", "3 cores"
-std::string Count(int64_t n, std::string_view noun);
+using text::Count;
 
 }  // namespace rapideye::classifier
 

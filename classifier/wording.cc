@@ -16,28 +16,8 @@ std::string By(const Considered& considered) {
                       std::string(DetailName(considered.by_detail)), ")");
 }
 
-}  // namespace
-
-std::string_view PhaseText(Phase phase) {
-  switch (phase) {
-    case Phase::kCompile:
-      return "in a compilation";
-    case Phase::kInput:
-      return "waiting for input";
-    case Phase::kStep:
-      return "in a step";
-    case Phase::kCheckpoint:
-      return "in a checkpoint";
-    case Phase::kEval:
-      return "in an evaluation";
-    case Phase::kUnspecified:
-      break;
-  }
-  return "between phases";
-}
-
-std::string WhyNotText(const Considered& considered) {
-  const int64_t count = considered.count.value_or(0);
+// Why a finding is not the verdict; empty: no rule found the cause.
+std::string WhyLost(const Considered& considered) {
   switch (considered.why) {
     case WhyNot::kLessCertain:
       return absl::StrCat(By(considered), " is surer");
@@ -58,6 +38,15 @@ std::string WhyNotText(const Considered& considered) {
       return "something surer speaks against it";
     case WhyNot::kProgress:
       return "the job makes progress, or rests on purpose";
+    default:
+      return "";
+  }
+}
+
+// Why no rule found the cause.
+std::string WhyNotFound(const Considered& considered) {
+  const int64_t count = considered.count.value_or(0);
+  switch (considered.why) {
     case WhyNot::kNoCoresKnown:
       return "nothing is known of any core";
     case WhyNot::kNoCoreStandsOut:
@@ -98,8 +87,43 @@ std::string WhyNotText(const Considered& considered) {
     case WhyNot::kNothingCompletes:
       return considered.count ? absl::StrCat("nothing has completed for ", classifier::Span(count))
                               : "nothing shows that anything completes";
+    case WhyNot::kLessCertain:
+    case WhyNot::kTooUncertain:
+    case WhyNot::kFailure:
+    case WhyNot::kNotStarted:
+    case WhyNot::kAbsence:
+    case WhyNot::kBrokenLink:
+    case WhyNot::kPause:
+    case WhyNot::kContradiction:
+    case WhyNot::kProgress:
+      break;
   }
   return "";
+}
+
+}  // namespace
+
+std::string_view PhaseText(Phase phase) {
+  switch (phase) {
+    case Phase::kCompile:
+      return "in a compilation";
+    case Phase::kInput:
+      return "waiting for input";
+    case Phase::kStep:
+      return "in a step";
+    case Phase::kCheckpoint:
+      return "in a checkpoint";
+    case Phase::kEval:
+      return "in an evaluation";
+    case Phase::kUnspecified:
+      break;
+  }
+  return "between phases";
+}
+
+std::string WhyNotText(const Considered& considered) {
+  const std::string lost = WhyLost(considered);
+  return lost.empty() ? WhyNotFound(considered) : lost;
 }
 
 std::string WaitText(const ChainGroup& group) {

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "digest/text_lines.h"
 #include "digest/text_states.h"
 #include "digest/wording.h"
+#include "proto/common/text/count.h"
 
 namespace rapideye::digest {
 namespace {
@@ -27,16 +27,6 @@ constexpr int64_t kSecond = 1000;
 
 std::string Escaped(std::string_view text) {
   return text::EscapeText(text, text::kMaxSentenceBytes);
-}
-
-// 0.934 as "0.93", in any locale.
-std::string TwoPlaces(double share) {
-  const auto percent = static_cast<int>(std::lround(share * 100));
-  return absl::StrCat(percent / 100, ".", absl::Dec(percent % 100, absl::kZeroPad2));
-}
-
-std::string Counted(int64_t count, std::string_view noun) {
-  return absl::StrCat(count, " ", std::string(noun), count == 1 ? "" : "s");
 }
 
 // "slice 0 task 3 (tpu-0-3)"
@@ -74,10 +64,10 @@ std::string Slices(const std::vector<WorkerId>& workers) {
 std::string WhoText(const Report& report, const ChainGroup& group) {
   std::string who;
   if (group.chip) absl::StrAppend(&who, "chip ", *group.chip, " of ");
-  if (!group.chip && group.cores > 0) who = absl::StrCat(Counted(group.cores, "core"), " of ");
+  if (!group.chip && group.cores > 0) who = absl::StrCat(text::Count(group.cores, "core"), " of ");
   if (group.workers.size() == 1) return who + OneWorker(report, group.workers.front());
-  return absl::StrCat(who, Counted(static_cast<int64_t>(group.workers.size()), "worker"), " in ",
-                      Slices(group.workers));
+  return absl::StrCat(who, text::Count(static_cast<int64_t>(group.workers.size()), "worker"),
+                      " in ", Slices(group.workers));
 }
 
 // " at all-reduce.3 (tag 1, pc 0x724) of jit_step, launch 12"; empty: no place is known.
@@ -116,9 +106,9 @@ void AddGroups(const Report& report, TextLines& lines) {
     lines.Add(kItemIndent, absl::StrCat(i + 1, ": ", GroupText(report, chain.groups[i])));
   }
   if (chain.more_groups > 0) {
-    lines.Add(kItemIndent, absl::StrCat("… and ", Counted(chain.more_groups, "smaller group"),
-                                        " with ", Counted(chain.more_cores, "core"), " of ",
-                                        Counted(chain.more_workers, "worker")));
+    lines.Add(kItemIndent, absl::StrCat("… and ", text::Count(chain.more_groups, "smaller group"),
+                                        " with ", text::Count(chain.more_cores, "core"), " of ",
+                                        text::Count(chain.more_workers, "worker")));
   }
 }
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <string>
 #include <vector>
@@ -37,12 +36,6 @@ constexpr size_t kItemIndent = 6;
 
 std::string Sentence(std::string_view text) {
   return text::EscapeText(text, text::kMaxSentenceBytes);
-}
-
-// 0.934 as "0.93", in any locale.
-std::string ConfidenceText(double confidence) {
-  const auto percent = static_cast<int>(std::lround(confidence * 100));
-  return absl::StrCat(percent / 100, ".", absl::Dec(percent % 100, absl::kZeroPad2));
 }
 
 std::string CauseText(Cause cause, Detail detail) {
@@ -239,7 +232,7 @@ void AppendAlternatives(const Report& report, TextLines& lines) {
       [&](const ReportAlternative& alternative) {
         std::string line = absl::StrCat(alternative.independent ? "another fault: " : "",
                                         CauseText(alternative.cause, alternative.detail),
-                                        ", confidence ", ConfidenceText(alternative.confidence));
+                                        ", confidence ", TwoPlaces(alternative.confidence));
         if (!alternative.why.empty()) {
           absl::StrAppend(&line, ": ", Sentence(alternative.why));
         }
@@ -336,7 +329,7 @@ std::string RenderText(const Report& report, TextFormat format) {
     lines.Add(kIndent, absl::StrCat("Detail: ", std::string(DetailName(report.detail))));
   }
   if (report.confidence) {
-    lines.Add(kIndent, absl::StrCat("Confidence: ", ConfidenceText(*report.confidence)));
+    lines.Add(kIndent, absl::StrCat("Confidence: ", TwoPlaces(*report.confidence)));
   }
   if (report.first_error && report.first_error->uncertainty_ms) {
     lines.Add(kIndent, absl::StrCat("Uncertainty: the first error may be up to ",

@@ -3,6 +3,7 @@
 #define RAPIDEYE_DIGEST_TEXT_LINES_H_
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -13,6 +14,12 @@
 #include "proto/common/text/safe_text.h"
 
 namespace rapideye::digest {
+
+// 0.934 as "0.93", in any locale.
+inline std::string TwoPlaces(double share) {
+  const auto percent = static_cast<int>(std::lround(share * 100));
+  return absl::StrCat(percent / 100, ".", absl::Dec(percent % 100, absl::kZeroPad2));
+}
 
 class TextLines {
  public:

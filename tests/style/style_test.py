@@ -54,6 +54,19 @@ class Shape(Tree):
         [problem] = shape.problems(self.root)
         return problem
 
+    def test_rules_build_no_sentences(self):
+        rule = "classifier/rules/a.cc"
+        self.write(rule, '#include "classifier/facts.h"\n')
+        self.write("classifier/rules/a_test.cc", '#include "absl/strings/str_cat.h"\n')
+        self.write("classifier/facts.cc", '#include "absl/strings/str_cat.h"\n')
+        self.assertEqual(shape.problems(self.root), [])
+        [problem] = shape.problems(self.root, worded={rule})
+        self.assertIn("take it off the list", problem)
+        self.write(rule, '#include "absl/strings/str_cat.h"\n')
+        [problem] = shape.problems(self.root)
+        self.assertIn("a rule returns facts", problem)
+        self.assertEqual(shape.problems(self.root, worded={rule}), [])
+
     def test_classes(self):
         def text(lines):
             return ("// Big is big.\nnamespace a {\nnamespace {\n\ntemplate <typename T>\nclass Big final : public Base<T>,\n"

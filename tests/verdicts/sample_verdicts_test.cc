@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
-#include <map>
 #include <numeric>
 #include <random>
 #include <set>
@@ -114,100 +113,111 @@ std::set<WorkerId> Guilty(const Truth& truth) {
   return guilty;
 }
 
-using Noise = std::function<void(Capture&, const std::set<WorkerId>& guilty, std::mt19937&)>;
-
 bool Chance(std::mt19937& random, double p) {
   return std::uniform_real_distribution<>(0, 1)(random) < p;
 }
 
-const std::map<std::string, Noise>& Noises() {
-  static const std::map<std::string, Noise> noises = {
-      {"innocent workers missing",
-       [](Capture& capture, const std::set<WorkerId>& guilty, std::mt19937& random) {
-         std::erase_if(capture.snapshots, [&](const Snapshot& snapshot) {
-           return !guilty.contains(snapshot.worker) && Chance(random, 0.1);
-         });
-       }},
-      {"no HLO",
-       [](Capture& capture, const std::set<WorkerId>&, std::mt19937&) {
-         ForEachCore(capture, [](Core& core) {
-           for (Sequencer& sequencer : core.sequencers) sequencer.hlo.reset();
-         });
-       }},
-      {"some launch ids and pcs absent",
-       [](Capture& capture, const std::set<WorkerId>&, std::mt19937& random) {
-         ForEachCore(capture, [&](Core& core) {
-           if (Chance(random, 0.05)) core.launch_id.reset();
-           for (Sequencer& sequencer : core.sequencers) {
-             if (Chance(random, 0.05)) sequencer.pc.reset();
-           }
-         });
-       }},
-      {"no cohorts", [](Capture& capture, const std::set<WorkerId>&,
-                        std::mt19937&) { capture.header.cohorts.clear(); }},
-      {"no sequence and no HLO",
-       [](Capture& capture, const std::set<WorkerId>&, std::mt19937&) {
-         for (Cohort& cohort : capture.header.cohorts) cohort.sequence.clear();
-         ForEachCore(capture, [](Core& core) {
-           for (Sequencer& sequencer : core.sequencers) sequencer.hlo.reset();
-         });
-       }},
-      {"no transfers and ICI links",
-       [](Capture& capture, const std::set<WorkerId>&, std::mt19937&) {
-         for (Snapshot& snapshot : capture.snapshots) {
-           snapshot.transfers.clear();
-           snapshot.ici_links.clear();
-         }
-       }},
-      {"no probes and sockets",
-       [](Capture& capture, const std::set<WorkerId>&, std::mt19937&) {
-         for (Snapshot& snapshot : capture.snapshots) {
-           snapshot.probes.clear();
-           snapshot.sockets.clear();
-           snapshot.transfers.clear();
-         }
-       }},
-      {"strays: short input waits, correctable errors, follow-on lines, retransmits",
-       [](Capture& capture, const std::set<WorkerId>& guilty, std::mt19937& random) {
-         for (Snapshot& snapshot : capture.snapshots) {
-           if (guilty.contains(snapshot.worker)) continue;
-           if (Chance(random, 0.3)) {
-             snapshot.progress.emplace().input_wait_ms = 1200;
-             snapshot.progress->phase = Phase::kStep;
-           }
-           if (Chance(random, 0.3)) snapshot.pcie = {{0, 0, 0, 40}};
-           if (Chance(random, 0.3)) {
-             LogEvent event;
-             event.kind = LogKind::kFollowOn;
-             event.text = "FAILED_PRECONDITION: The program continuator has halted unexpectedly";
-             event.age_ms = 500'000;
-             snapshot.log_events.push_back(event);
-           }
-           if (Chance(random, 0.3)) {
-             snapshot.nics.resize(1);
-             snapshot.nics[0].name = "eth3";
-             snapshot.nics[0].up = true;
-             snapshot.nics[0].rx_errors = 44;
-           }
-           for (Socket& socket : snapshot.sockets)
-             socket.retransmits += Chance(random, 0.2) ? 3 : 0;
-         }
-       }},
-      {"innocent runtimes timed out",
-       [](Capture& capture, const std::set<WorkerId>& guilty, std::mt19937& random) {
-         for (Snapshot& snapshot : capture.snapshots) {
-           if (guilty.contains(snapshot.worker) || !Chance(random, 0.1)) continue;
-           snapshot.runtime.state = RuntimeState::kTimedOut;
-           if (Chance(random, 0.5)) snapshot.cores.clear();
-         }
-       }},
-  };
-  return noises;
+using Guilt = std::set<WorkerId>;
+
+void DropInnocentWorkers(Capture& capture, const Guilt& guilty, std::mt19937& random) {
+  std::erase_if(capture.snapshots, [&](const Snapshot& snapshot) {
+    return !guilty.contains(snapshot.worker) && Chance(random, 0.1);
+  });
 }
+
+void DropHlo(Capture& capture, const Guilt&, std::mt19937&) {
+  ForEachCore(capture, [](Core& core) {
+    for (Sequencer& sequencer : core.sequencers) sequencer.hlo.reset();
+  });
+}
+
+void DropSomeLaunchIdsAndPcs(Capture& capture, const Guilt&, std::mt19937& random) {
+  ForEachCore(capture, [&](Core& core) {
+    if (Chance(random, 0.05)) core.launch_id.reset();
+    for (Sequencer& sequencer : core.sequencers) {
+      if (Chance(random, 0.05)) sequencer.pc.reset();
+    }
+  });
+}
+
+void DropCohorts(Capture& capture, const Guilt&, std::mt19937&) { capture.header.cohorts.clear(); }
+
+void DropSequenceAndHlo(Capture& capture, const Guilt& guilty, std::mt19937& random) {
+  for (Cohort& cohort : capture.header.cohorts) cohort.sequence.clear();
+  DropHlo(capture, guilty, random);
+}
+
+void DropTransfersAndIciLinks(Capture& capture, const Guilt&, std::mt19937&) {
+  for (Snapshot& snapshot : capture.snapshots) {
+    snapshot.transfers.clear();
+    snapshot.ici_links.clear();
+  }
+}
+
+void DropProbesAndSockets(Capture& capture, const Guilt&, std::mt19937&) {
+  for (Snapshot& snapshot : capture.snapshots) {
+    snapshot.probes.clear();
+    snapshot.sockets.clear();
+    snapshot.transfers.clear();
+  }
+}
+
+void AddStrays(Capture& capture, const Guilt& guilty, std::mt19937& random) {
+  for (Snapshot& snapshot : capture.snapshots) {
+    if (guilty.contains(snapshot.worker)) continue;
+    if (Chance(random, 0.3)) {
+      snapshot.progress.emplace().input_wait_ms = 1200;
+      snapshot.progress->phase = Phase::kStep;
+    }
+    if (Chance(random, 0.3)) snapshot.pcie = {{0, 0, 0, 40}};
+    if (Chance(random, 0.3)) {
+      LogEvent event;
+      event.kind = LogKind::kFollowOn;
+      event.text = "FAILED_PRECONDITION: The program continuator has halted unexpectedly";
+      event.age_ms = 500'000;
+      snapshot.log_events.push_back(event);
+    }
+    if (Chance(random, 0.3)) {
+      snapshot.nics.resize(1);
+      snapshot.nics[0].name = "eth3";
+      snapshot.nics[0].up = true;
+      snapshot.nics[0].rx_errors = 44;
+    }
+    for (Socket& socket : snapshot.sockets) socket.retransmits += Chance(random, 0.2) ? 3 : 0;
+  }
+}
+
+void LetInnocentRuntimesTimeOut(Capture& capture, const Guilt& guilty, std::mt19937& random) {
+  for (Snapshot& snapshot : capture.snapshots) {
+    if (guilty.contains(snapshot.worker) || !Chance(random, 0.1)) continue;
+    snapshot.runtime.state = RuntimeState::kTimedOut;
+    if (Chance(random, 0.5)) snapshot.cores.clear();
+  }
+}
+
+struct NamedNoise {
+  const char* name;
+  void (*apply)(Capture& capture, const Guilt& guilty, std::mt19937& random);
+};
+constexpr NamedNoise kNoTransfersAndIciLinks = {"no transfers and ICI links",
+                                                DropTransfersAndIciLinks};
+constexpr NamedNoise kStrays = {
+    "strays: short input waits, correctable errors, follow-on lines, retransmits", AddStrays};
+constexpr NamedNoise kNoises[] = {
+    {"innocent workers missing", DropInnocentWorkers},
+    {"no HLO", DropHlo},
+    {"some launch ids and pcs absent", DropSomeLaunchIdsAndPcs},
+    {"no cohorts", DropCohorts},
+    {"no sequence and no HLO", DropSequenceAndHlo},
+    kNoTransfersAndIciLinks,
+    {"no probes and sockets", DropProbesAndSockets},
+    kStrays,
+    {"innocent runtimes timed out", LetInnocentRuntimesTimeOut},
+};
 
 TEST(Samples, NoiseNeverAccusesTheInnocent) {
   const std::vector<Sample> samples = Samples();
-  for (const auto& [noise, apply] : Noises()) {
+  for (const auto& [noise, apply] : kNoises) {
     for (const Sample& sample : samples) {
       for (unsigned seed = 0; seed < 5; ++seed) {
         std::mt19937 random(seed);
@@ -224,12 +234,10 @@ TEST(Samples, NoiseNeverAccusesTheInnocent) {
 // These two kinds of noise must not cost the verdict at all.
 TEST(Samples, AreRightWithoutTransfersIciLinksAndWithStrays) {
   for (const Sample& sample : Samples()) {
-    for (const char* noise :
-         {"no transfers and ICI links",
-          "strays: short input waits, correctable errors, follow-on lines, retransmits"}) {
+    for (const auto& [noise, apply] : {kNoTransfersAndIciLinks, kStrays}) {
       std::mt19937 random(7);
       Capture capture = sample.capture;
-      Noises().at(noise)(capture, Guilty(sample.truth), random);
+      apply(capture, Guilty(sample.truth), random);
       const Verdict verdict = Classify(capture);
       EXPECT_TRUE(Accepts(sample.truth, verdict))
           << sample.name << ", " << noise << ": " << Told(verdict);

@@ -125,8 +125,4 @@ std::string ShownSentence(const std::string& text) {
   return text::EscapeText(text, coordinator::kMaxHistorySentence);
 }
 
-std::string Count(int64_t count, const std::string& noun) {
-  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
-}
-
 }  // namespace rapideye::cli

@@ -11,6 +11,7 @@
 #include "coordinator/cli/command.h"
 #include "coordinator/fleet/database.h"
 #include "coordinator/fleet/history.h"
+#include "proto/common/text/count.h"
 
 namespace rapideye::cli {
 
@@ -80,8 +81,7 @@ std::string ShownTime(absl::Time time);
 std::string JsonTime(absl::Time time);
 // A sentence of the history in one line.
 std::string ShownSentence(const std::string& text);
-// "1 incident", "3 incidents".
-std::string Count(int64_t count, const std::string& noun);
+using text::Count;
 
 }  // namespace rapideye::cli
 

@@ -8,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "coordinator/removal/policy/repetition.h"
+#include "proto/common/text/count.h"
 #include "proto/common/text/pattern.h"
 
 namespace rapideye::coordinator {
@@ -47,13 +48,9 @@ std::string Named(const Finding& finding, const std::vector<std::string>& patter
   return "";
 }
 
-std::string Plural(int64_t count, const std::string& noun) {
-  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
-}
-
 std::string Span(absl::Duration span) {
   const int64_t days = span / kDay;
-  return days > 0 && span % kDay == absl::ZeroDuration() ? Plural(days, "day")
+  return days > 0 && span % kDay == absl::ZeroDuration() ? text::Count(days, "day")
                                                          : absl::FormatDuration(span);
 }
 
@@ -64,11 +61,13 @@ std::string CauseOf(const Finding& finding) {
 std::string LeftOut(const Repetition& repetition) {
   std::string text;
   if (repetition.exonerated > 0) {
-    absl::StrAppend(&text, "; ", Plural(static_cast<int64_t>(repetition.exonerated), "more event"),
+    absl::StrAppend(&text, "; ",
+                    text::Count(static_cast<int64_t>(repetition.exonerated), "more event"),
                     " not counted: other hardware failed at the same coordinate, too");
   }
   if (repetition.two_ended > 0) {
-    absl::StrAppend(&text, "; ", Plural(static_cast<int64_t>(repetition.two_ended), "ICI event"),
+    absl::StrAppend(&text, "; ",
+                    text::Count(static_cast<int64_t>(repetition.two_ended), "ICI event"),
                     " not counted: which end of the link is bad is not known");
   }
   return text;
@@ -225,8 +224,8 @@ bool Judge::RepetitionSuffices() {
   const Repetition repetition =
       CountRepetition(finding_.machine, facts_.events, now_ - policy_.window, now_ + kDay);
   const auto counted = static_cast<int64_t>(repetition.counted.size());
-  const std::string count =
-      absl::StrCat(Plural(counted, "hang event"), " on this machine in ", Span(policy_.window));
+  const std::string count = absl::StrCat(text::Count(counted, "hang event"), " on this machine in ",
+                                         Span(policy_.window));
   if (counted > policy_.repetitions && !repetition.counted.contains(finding_.incident)) {
     return Watch("repetition",
                  absl::StrCat(count, ", but this one does not count", LeftOut(repetition)));
@@ -280,24 +279,26 @@ bool Judge::OverBudget() {
   const Costs costs = CostsOf(finding_, facts_, policy_, now_);
   const auto one_more = [](const auto& set) { return static_cast<int64_t>(set.size()) + 1; };
   if (one_more(costs.this_hour) > policy_.max_hosts_an_hour) {
-    return RefuseForBudget("hosts-an-hour", absl::StrCat(Plural(policy_.max_hosts_an_hour, "host"),
-                                                         " an hour may be removed"));
+    return RefuseForBudget(
+        "hosts-an-hour",
+        absl::StrCat(text::Count(policy_.max_hosts_an_hour, "host"), " an hour may be removed"));
   }
   if (static_cast<int64_t>(costs.slices.size()) > policy_.max_slices_a_day) {
-    return RefuseForBudget("slices-a-day", absl::StrCat(Plural(policy_.max_slices_a_day, "slice"),
-                                                        " a day may be lost"));
+    return RefuseForBudget(
+        "slices-a-day",
+        absl::StrCat(text::Count(policy_.max_slices_a_day, "slice"), " a day may be lost"));
   }
   const int64_t job_hosts = JobHosts(finding_, policy_);
   const int64_t job_limit = Share(policy_.max_share_of_job, job_hosts);
   if (one_more(costs.of_job) > job_limit) {
-    return RefuseForBudget(
-        "share-of-job", absl::StrCat(job_limit, " of the ", Plural(job_hosts, "host"), " of job ",
-                                     finding_.job, " may be out"));
+    return RefuseForBudget("share-of-job",
+                           absl::StrCat(job_limit, " of the ", text::Count(job_hosts, "host"),
+                                        " of job ", finding_.job, " may be out"));
   }
   const int64_t fleet = policy_.fleet_hosts.value_or(facts_.largest_job_hosts);
   const int64_t fleet_limit = Share(policy_.max_share_of_fleet, fleet);
   const std::string of_fleet =
-      absl::StrCat(fleet_limit, " of the ", Plural(fleet, "host"), " of the fleet may be out");
+      absl::StrCat(fleet_limit, " of the ", text::Count(fleet, "host"), " of the fleet may be out");
   if (one_more(costs.of_fleet) > fleet_limit) return RefuseForBudget("share-of-fleet", of_fleet);
   // Machines that other roles accused are out as well, and no reason to open the breaker.
   if (one_more(costs.of_everybody) > fleet_limit) return Refuse("share-of-fleet", of_fleet);
