@@ -1,6 +1,7 @@
 #include "classifier/rejections.h"
 
 #include "absl/strings/str_cat.h"
+#include "classifier/chain_text.h"
 #include "classifier/coordination.h"
 #include "classifier/phrases.h"
 
@@ -75,6 +76,12 @@ std::string Say(const Case& c, const PauseRejected& rejection) {
 std::string Say(const Case& c, const HeldByConnections& rejection) {
   return absl::StrCat("connections that deliver nothing hold ",
                       WhoAll(c.topology, *rejection.workers));
+}
+
+std::string Say(const Case& c, const WentOnRecently& rejection) {
+  return absl::StrCat(HeadName(c.topology, c.positions, *rejection.head),
+                      " stands apart, but went on a short while ago: a failure raised the alarm, "
+                      "not a standstill");
 }
 
 std::string Say(const Case& c, const NotEndedOnPurpose& rejection) {

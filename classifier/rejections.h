@@ -64,6 +64,11 @@ struct HeldByConnections {
   const std::vector<int>* workers = nullptr;
 };
 
+// A failure raised the alarm, and the head completed a launch and moved a short while before.
+struct WentOnRecently {
+  const Head* head = nullptr;
+};
+
 // XLA's dumps hold several compilations of a module, none of them that of most workers.
 struct CompilationsScattered {
   std::string_view module;
@@ -108,9 +113,10 @@ struct LinkRejected {
 };
 
 // Pointers and views in a rejection outlive it.
-using Rejection = std::variant<AllHaveCome, FailedInsteadOfWaiting, FailedSince, PauseRejected,
-                               NotEndedOnPurpose, HeldByConnections, CompilationsScattered,
-                               BarrierRejected, HostsRejected, NotLost, LinkRejected>;
+using Rejection =
+    std::variant<AllHaveCome, FailedInsteadOfWaiting, FailedSince, PauseRejected, NotEndedOnPurpose,
+                 HeldByConnections, WentOnRecently, CompilationsScattered, BarrierRejected,
+                 HostsRejected, NotLost, LinkRejected>;
 
 // One sentence, the same for the same case and rejection, bounded and not escaped.
 std::string RejectionText(const Case& c, const Rejection& rejection);

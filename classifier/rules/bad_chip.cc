@@ -15,6 +15,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -83,6 +84,17 @@ bool StandsForLong(const Case& c, const Head& head) {
   return std::any_of(head.units.begin(), head.units.end(), [&](int index) {
     const Unit& unit = c.positions.unit(index);
     return std::max(unit.stuck_ms.value_or(0), unit.frozen_ms.value_or(0)) >= least;
+  });
+}
+
+// True if the failure of some worker raised the alarm, and the head has moved on and completed a
+// launch a short while ago: then the job still works, and the head does too.
+bool StillWorks(const Case& c, const Head& head) {
+  const std::string trigger = c.capture.header.trigger.value_or("");
+  if ((trigger != "exit" && trigger != "halt") || StandsForLong(c, head)) return false;
+  return std::all_of(head.units.begin(), head.units.end(), [&](int index) {
+    const Unit& unit = c.positions.unit(index);
+    return unit.stuck_ms.has_value() || unit.frozen_ms.has_value();
   });
 }
 
@@ -274,7 +286,13 @@ void Rule::ByPosition(Detail detail) {
   std::vector<const Head*> others;
   for (const Head& head : c_.graph.heads) {
     if (!IsChipHead(head, detail) || OnlyTheWordTells(head)) continue;
-    (HasDirect(head) ? confirmed : others).push_back(&head);
+    if (HasDirect(head)) {
+      confirmed.push_back(&head);
+    } else if (!StillWorks(c_, head)) {
+      others.push_back(&head);
+    } else {
+      out_.Note(kRule, c_, WentOnRecently{&head});
+    }
   }
   if (!confirmed.empty()) {
     const Seats seats = SeatsOf(confirmed);

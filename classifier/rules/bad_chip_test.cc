@@ -460,6 +460,25 @@ TEST(BadChip, ACoreRightBesideTheOthersInTheCodeStandsWithThem) {
   EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
 }
 
+// An exit elsewhere raises an alarm at once, while most cores are in the middle of a long step.
+TEST(BadChip, ACoreThatWentOnJustBeforeAnExitStillWorks) {
+  const auto diagnose_after = [](int64_t moved_ms, int64_t completed_ms) {
+    Scenario s({.slices = 2});
+    s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+    s.capture.header.trigger = "exit";
+    s.capture.header.hang_threshold_ms = 120'000;
+    for (Snapshot& snapshot : s.capture.snapshots) {
+      for (Core& core : snapshot.cores) {
+        core.stuck_ms = completed_ms;
+        for (Sequencer& sequencer : core.sequencers) sequencer.frozen_ms = moved_ms;
+      }
+    }
+    return Classify(s.capture).cause;
+  };
+  EXPECT_NE(diagnose_after(1'600, 6'100), Cause::kBadTpuChip);
+  EXPECT_EQ(diagnose_after(110'000, 115'000), Cause::kBadTpuChip);
+}
+
 // Two faults at once: the surer is the cause, the other an alternative with its own culprits.
 TEST(BadChip, AnotherFaultStandsBesideItWithItsOwnCulprits) {
   Scenario s({.slices = 2});
