@@ -390,6 +390,9 @@ ChainGroup Builder::TellGroup(const MemberGroup& group) const {
     told.host_place = SharedHostPlace(members.workers);
   }
   told.since_ms = members.since_ms;
+  if (members.group && !members.groups_differ && key.wait == WaitKind::kCollective) {
+    told.members = members.group->second;
+  }
   return told;
 }
 

@@ -363,6 +363,7 @@ void Collector::AddUnit(int unit) {
   ChainMembers& members = MembersOf(std::move(key), u.worker);
   ++members.cores;
   members.Stood(u.frozen_ms);
+  members.MeetIn(c_.graph.unit_waits[static_cast<size_t>(unit)]);
   if (members.first_unit >= 0) return;
   members.first_unit = unit;
   members.core = u.core;

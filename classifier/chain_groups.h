@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "classifier/finding.h"
@@ -45,7 +46,14 @@ struct ChainMembers {
   const Core* core = nullptr;  // the first
   std::optional<int64_t> at;
   std::optional<int64_t> since_ms;
+  std::optional<std::pair<int64_t, int>> group;  // of all of them at one collective; UnitWait
+  bool groups_differ = false;
 
+  void MeetIn(const UnitWait& wait) {
+    const std::pair<int64_t, int> own = {wait.group, wait.members};
+    groups_differ = groups_differ || wait.members == 0 || group.value_or(own) != own;
+    group = own;
+  }
   void AddWorker(int worker, int slice) {
     if (!workers.empty() && workers.back() == worker) return;
     workers.push_back(worker);

@@ -8,6 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "classifier/chain_text.h"
+#include "classifier/group_chain.h"
+#include "classifier/partners.h"
 #include "classifier/phrases.h"
 #include "classifier/slice_group.h"
 #include "classifier/slice_heads.h"
@@ -153,6 +155,7 @@ class Builder {
   const Positions& positions_;
   const Divergence& divergence_;
   std::vector<SliceGroup> knots_;
+  std::optional<Partners> partners_;
   WaitGraph graph_;
   bool real_ = false;                     // some head is more than a wait for another slice
   std::map<int, int64_t> earliest_idle_;  // per cohort
@@ -167,10 +170,13 @@ WaitGraph Builder::Build() {
     knots_.push_back(BuildSliceGroup(topology_, positions_, divergence_, s));
   }
   InferCrossWaits();
+  partners_.emplace(topology_, positions_);
   for (int s = 0; s < slices; ++s) {
     SliceView view;
     std::vector<Head> heads =
         HeadsOfSliceGroup(positions_, knots_[static_cast<size_t>(s)], view, graph_.ahead_of_all);
+    FollowGroups({topology_, positions_, divergence_, *partners_}, knots_[static_cast<size_t>(s)],
+                 heads, view, graph_.reasons);
     FollowSparse(s, heads, view);
     graph_.slices.push_back(view);
     for (Head& head : heads) graph_.heads.push_back(std::move(head));
@@ -642,7 +648,12 @@ void Builder::RecordUnitWaits() {
   for (const SliceGroup& group : knots_) {
     for (const Cluster& cluster : group.clusters) {
       for (int unit : cluster.units) {
-        graph_.unit_waits[static_cast<size_t>(unit)] = {cluster.hlo_class, cluster.at, true};
+        UnitWait& wait = graph_.unit_waits[static_cast<size_t>(unit)];
+        wait = {cluster.hlo_class, cluster.at, true};
+        const DeviceGroup* group = partners_->GroupOf(unit);
+        if (group == nullptr) continue;
+        wait.group = group->devices.front();
+        wait.members = static_cast<int>(group->devices.size());
       }
     }
   }

@@ -71,6 +71,9 @@ struct UnitWait {
   HloClass hlo_class = HloClass::kUnknown;
   std::optional<int64_t> at;  // comparable within its slice alone
   bool in_chain = false;      // false: of a diverged or a spare worker, or not in a launch
+  // Its group at that collective, by one of its devices, and how many those are; 0: not known.
+  int64_t group = -1;
+  int members = 0;
 };
 
 struct WaitGraph {

@@ -132,7 +132,11 @@ std::string WaitText(const ChainGroup& group) {
     case WaitKind::kUnclear:
       return one ? "stands, for what is not clear" : "stand, for what is not clear";
     case WaitKind::kCollective:
-      return one ? "waits at a collective in its slice" : "wait at a collective in their slice";
+      return absl::StrCat(
+          one ? "waits at a collective in its slice" : "wait at a collective in their slice",
+          group.members ? absl::StrCat(", ", group.cores, " of the ", *group.members,
+                                       " that meet in one group")
+                        : "");
     case WaitKind::kTransfer:
       return one ? "waits for data of another slice" : "wait for data of another slice";
     case WaitKind::kSparseCore:

@@ -85,6 +85,7 @@ uint64_t HashCore(const Snapshot& snapshot, const Core& core) {
   for (const Transition& t : core.transitions) {
     hasher.Add(t.age_ms, t.within_ms, HashProgram(snapshot, t.program), t.launch_id, t.pc, t.tag);
   }
+  if (core.device) hasher.Add(*core.device);
   return hasher.Finish();
 }
 
@@ -166,6 +167,23 @@ void AddHost(Hasher& hasher, const Snapshot& snapshot) {
   }
 }
 
+void AddDevices(Hasher& hasher, const Snapshot& snapshot) {
+  if (!snapshot.devices.empty()) {
+    hasher.AddUnordered(snapshot.devices, [](int64_t device) { return HashOf(device); });
+  }
+  if (snapshot.collectives.empty()) return;
+  hasher.AddUnordered(snapshot.collectives, [&](const Collective& collective) {
+    Hasher one;
+    one.Add(HashProgram(snapshot, collective.program), collective.instruction);
+    one.AddUnordered(collective.groups, [](const DeviceGroup& group) {
+      Hasher devices;
+      for (const int64_t device : group.devices) devices.Add(device);
+      return devices.Finish();
+    });
+    return one.Finish();
+  });
+}
+
 uint64_t HashSnapshot(const Snapshot& snapshot) {
   Hasher hasher;
   hasher.Add(snapshot.worker, snapshot.host, snapshot.node, snapshot.pod, snapshot.hardware,
@@ -185,6 +203,7 @@ uint64_t HashSnapshot(const Snapshot& snapshot) {
   }
   AddHost(hasher, snapshot);
   AddNetwork(hasher, snapshot);
+  AddDevices(hasher, snapshot);
   return hasher.Finish();
 }
 

@@ -111,9 +111,10 @@ Effects AgentCore::Step(const Event& event, Instant now) {
   return effects;
 }
 
-Snapshot AgentCore::Describe(Instant now) const {
+Snapshot AgentCore::Describe(Instant now, bool all_groups) const {
   Snapshot snapshot = BuildSnapshot(settings_.hello, health_, view_, now);
   host_.AddTo(snapshot, now);
+  AddCollectives(view_, host_.Of<ProgressPageState>().slice_devices(), all_groups, snapshot);
   inherited_.Describe(now, snapshot);
   texts_.AddTo(snapshot);
   if (const auto activity = host_.activity().Now(now.monotonic);
@@ -438,7 +439,7 @@ void AgentCore::Finish(const PollUnderWay& poll, const RuntimeReading& reading, 
   if (view_.last_progress() != poll.progress) host_.JobProgressed();
   if (poll.purpose == Purpose::kHloRequest) {
     if (reading.sample.has_value()) {
-      requests_.ReplyHlo(Describe(now), "", effects);
+      requests_.ReplyHlo(Describe(now, /*all_groups=*/true), "", effects);
     } else {
       requests_.ReplyHlo(std::nullopt,
                          absl::StrCat(Name(reading.health.state), ": ",

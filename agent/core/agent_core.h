@@ -60,7 +60,7 @@ class AgentCore {
   bool MayEnd() const;
 
   // The snapshot that this worker would report now.
-  Snapshot Describe(Instant now) const;
+  Snapshot Describe(Instant now, bool all_groups = false) const;
 
  private:
   enum class Purpose { kRoutine, kDetail, kHloRequest };

@@ -68,6 +68,7 @@ TEST(AgentCoreHostTest, WhatTheLoopSaysIsToldAndGrowsOld) {
   script.Welcome();
   script.host.Of<ProgressReading>() =
       ProgressReading{ProgressSample{12, Phase::kInput, absl::Seconds(3), absl::Seconds(2)}, ""};
+  script.host.Of<ProgressReading>()->progress->devices = {6, 7};
   script.Launch(1);
   script.Pass(absl::Seconds(1));
   const wire::Heartbeat heartbeat = script.Sent<wire::Heartbeat>().back();
@@ -75,6 +76,7 @@ TEST(AgentCoreHostTest, WhatTheLoopSaysIsToldAndGrowsOld) {
   EXPECT_EQ(heartbeat.progress->step, 12);
   EXPECT_EQ(heartbeat.progress->phase, Phase::kInput);
   const Snapshot snapshot = script.Describe();
+  EXPECT_EQ(snapshot.devices, (std::vector<int64_t>{6, 7}));
   ASSERT_TRUE(snapshot.progress.has_value());
   const int64_t since_look = *snapshot.progress->phase_ms - 3'000;
   EXPECT_GT(since_look, 0);

@@ -1,7 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "agent/core/limits.h"
+#include "agent/core/snapshot_builder.h"
 #include "tests/support/core_script.h"
 
 namespace rapideye::agent {
@@ -182,6 +185,39 @@ TEST_F(AgentRequestsTest, HloIsFetchedAndModulesAreLearnt) {
   script_.reading = Serving({Running(0, "aa", 2, 5)});
   script_.Pass(absl::Seconds(5));
   EXPECT_EQ(script_.Sent<wire::Heartbeat>().back().programs.back().module, "jit_step");
+}
+
+// The text of one slice of two: its partitions are numbered in the order of all devices.
+TEST(AgentGroupsTest, AreToldInFullWhereHloIsAskedFor) {
+  CoreScript script(absl::Seconds(5), 1, /*watches_host=*/true);
+  script.reading = Serving({Running(0, "aa", 1, 5)});
+  script.reading_with_hlo = Serving({WithHlo(Running(0, "aa", 1, 5), "all-reduce.3", "jit_step")});
+  script.reading_with_hlo->sample->cores[0].sequencers[0].meeting =
+      std::make_shared<const MeetingText>(
+          MeetingText{{{0, 1}, {2, 3}}, {13, 21, 10, 23, 20, 12, 11, 22}});
+  ProgressSample page{12, Phase::kStep, absl::Seconds(3), std::nullopt};
+  page.devices = {10, 11};
+  script.host.Of<ProgressReading>() = ProgressReading{page, ""};
+  script.Welcome();
+  script.Pass(absl::Seconds(6));
+  const auto told = [&] {
+    script.Receive(wire::HloRequest{7, absl::Seconds(10)});
+    script.Pass(absl::Seconds(6));
+    return script.Sent<wire::HloReply>().back().snapshot->collectives;
+  };
+  EXPECT_THAT(told(), IsEmpty());  // which devices are of this slice is not known
+  script.host.Of<ProgressReading>()->progress->slice_devices = {10, 14};
+  script.Pass(absl::Seconds(6));
+  const auto all = told();
+  ASSERT_THAT(all, SizeIs(1));
+  EXPECT_EQ(all[0].instruction, "all-reduce.3");
+  EXPECT_EQ(all[0].groups, (std::vector<DeviceGroup>{{{13, 10}}, {{12, 11}}}));
+  EXPECT_EQ(script.Describe().collectives, all);  // each group holds one of its own
+  script.host.Of<ProgressReading>()->progress->devices = {11};
+  script.Pass(absl::Seconds(6));
+  ASSERT_THAT(script.Describe().collectives, SizeIs(1));
+  EXPECT_EQ(script.Describe().collectives[0].groups, (std::vector<DeviceGroup>{{{12, 11}}}));
+  EXPECT_EQ(told(), all);
 }
 
 TEST_F(AgentRequestsTest, HloThatDoesNotComeIsAnErrorAndNoSignOfTheRuntimesState) {

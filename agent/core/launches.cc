@@ -79,7 +79,8 @@ void PositionAges::Observe(const RuntimeSample& sample, absl::Duration now) {
         }
       }
       if (sequencer.hlo.has_value() || sequencer.hlo_text.has_value()) {
-        standing.hlo = Hlo{sequencer.hlo, sequencer.hlo_text, sequencer.hlo_waits};
+        standing.hlo =
+            Hlo{sequencer.hlo, sequencer.hlo_text, sequencer.hlo_waits, sequencer.meeting};
       }
       present.emplace(key, std::move(standing));
     }

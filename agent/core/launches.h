@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -71,6 +72,7 @@ class PositionAges {
     std::optional<std::string> instruction;
     std::optional<std::string> text;
     std::optional<HloWaits> waits;
+    std::shared_ptr<const MeetingText> meeting;
   };
 
   // Sequencers that are not in the sample are forgotten.

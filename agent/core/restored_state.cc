@@ -94,6 +94,8 @@ void MergeCores(const Snapshot& then, int64_t by, Snapshot& snapshot) {
   if (snapshot.cores.empty()) {
     snapshot.programs = then.programs;
     snapshot.cores = then.cores;
+    snapshot.collectives = then.collectives;
+    if (snapshot.devices.empty()) snapshot.devices = then.devices;
     AgeCores(by, snapshot.cores);
     return;
   }

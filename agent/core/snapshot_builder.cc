@@ -1,9 +1,12 @@
 #include "agent/core/snapshot_builder.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
+
+#include "classifier/hlo/assignment.h"
 
 namespace rapideye::agent {
 namespace {
@@ -108,6 +111,49 @@ Snapshot BuildSnapshot(const wire::Hello& identity, const RuntimeHealth& health,
   return snapshot;
 }
 
+namespace {
+
+// The groups as devices of the job; empty: not certain.
+std::vector<DeviceGroup> GroupsOf(const MeetingText& meeting, DeviceRange slice) {
+  std::vector<DeviceGroup> groups = classifier::DeviceGroupsOf(meeting.groups, meeting.assignment);
+  if (!groups.empty() || slice.empty()) return groups;
+  // The text is of one slice: it numbers the slice's partitions in the order of all.
+  std::vector<int64_t> own;
+  std::copy_if(meeting.assignment.begin(), meeting.assignment.end(), std::back_inserter(own),
+               [slice](int64_t device) { return slice.Holds(device); });
+  return classifier::DeviceGroupsOf(meeting.groups, own);
+}
+
+}  // namespace
+
+void AddCollectives(const WorkerView& view, DeviceRange slice, bool all_groups,
+                    Snapshot& snapshot) {
+  if (snapshot.devices.empty() || !view.last_sample().has_value()) return;
+  const auto is_own = [&](int64_t device) {
+    return std::binary_search(snapshot.devices.begin(), snapshot.devices.end(), device);
+  };
+  std::vector<Collective>& collectives = snapshot.collectives;
+  for (const CoreSample& core : view.last_sample()->cores) {
+    if (!core.fingerprint.has_value()) continue;
+    const int32_t program = ProgramIndex(*core.fingerprint, view.modules(), snapshot.programs);
+    for (const SequencerSample& sequencer : core.sequencers) {
+      const PositionAges::Hlo* hlo = view.position_ages().HloOf(KeyOf(core, sequencer));
+      if (hlo == nullptr || hlo->meeting == nullptr || !hlo->instruction.has_value()) continue;
+      const bool known =
+          std::any_of(collectives.begin(), collectives.end(), [&](const Collective& one) {
+            return one.program == program && one.instruction == *hlo->instruction;
+          });
+      if (known || collectives.size() == size_t{Snapshot::kMaxCollectives}) continue;
+      std::vector<DeviceGroup> groups = GroupsOf(*hlo->meeting, slice);
+      std::erase_if(groups, [&](const DeviceGroup& group) {
+        return !all_groups && std::none_of(group.devices.begin(), group.devices.end(), is_own);
+      });
+      if (groups.empty() || groups.size() > size_t{Collective::kMaxGroups}) continue;
+      collectives.push_back({program, *hlo->instruction, std::move(groups)});
+    }
+  }
+}
+
 int64_t EstimateBytes(const Snapshot& snapshot) {
   // Messages are mostly small integers and short strings.
   constexpr int64_t kPerSnapshot = 256;
@@ -127,6 +173,13 @@ int64_t EstimateBytes(const Snapshot& snapshot) {
       bytes += kPerSequencer;
       if (sequencer.hlo.has_value()) bytes += static_cast<int64_t>(sequencer.hlo->size());
       if (sequencer.hlo_text.has_value()) bytes += static_cast<int64_t>(sequencer.hlo_text->size());
+    }
+  }
+  constexpr int64_t kPerDevice = 3;
+  for (const Collective& collective : snapshot.collectives) {
+    bytes += static_cast<int64_t>(collective.instruction.size());
+    for (const DeviceGroup& group : collective.groups) {
+      bytes += static_cast<int64_t>(group.devices.size() + 1) * kPerDevice;
     }
   }
   bytes += static_cast<int64_t>(snapshot.sockets.size()) * kPerSocket;

@@ -25,12 +25,12 @@ InstructionsOfModules NamedIn(const RuntimeSample& sample) {
   return named;
 }
 
-std::optional<HloWaits> Of(const WaitsOfInstructions& waits, const SequencerSample& sequencer) {
-  if (!sequencer.module.has_value() || !sequencer.hlo.has_value()) return std::nullopt;
+const InstructionWait* Of(const WaitsOfInstructions& waits, const SequencerSample& sequencer) {
+  if (!sequencer.module.has_value() || !sequencer.hlo.has_value()) return nullptr;
   const auto module = waits.find(*sequencer.module);
-  if (module == waits.end()) return std::nullopt;
+  if (module == waits.end()) return nullptr;
   const auto found = module->second.find(*sequencer.hlo);
-  return found == module->second.end() ? std::nullopt : found->second;
+  return found == module->second.end() ? nullptr : &found->second;
 }
 
 }  // namespace
@@ -56,8 +56,10 @@ void InstructionReader::AddWaits(RuntimeSample& sample, absl::Duration patience)
   for (CoreSample& core : sample.cores) {
     for (SequencerSample& sequencer : core.sequencers) {
       // The text of the module says more than that of the instruction alone.
-      const std::optional<HloWaits> waits = Of(answer->waits, sequencer);
-      if (waits.has_value()) sequencer.hlo_waits = waits;
+      const InstructionWait* wait = Of(answer->waits, sequencer);
+      if (wait == nullptr) continue;
+      if (wait->waits.has_value()) sequencer.hlo_waits = wait->waits;
+      sequencer.meeting = wait->meeting;
     }
   }
 }

@@ -22,9 +22,9 @@ class InstructionReader {
   InstructionReader(const InstructionReader&) = delete;
   InstructionReader& operator=(const InstructionReader&) = delete;
 
-  // Fills hlo_waits of the sequencers whose module and instruction the runtime has named.
-  // Blocks for at most `patience`: what takes longer is there for a later sample. One call at
-  // a time.
+  // Fills hlo_waits and meeting of the sequencers whose module and instruction the runtime has
+  // named. Blocks for at most `patience`: what takes longer is there for a later sample. One call
+  // at a time.
   void AddWaits(RuntimeSample& sample, absl::Duration patience);
 
  private:

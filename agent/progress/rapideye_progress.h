@@ -46,6 +46,7 @@ extern "C" {
 #define RAPIDEYE_PROGRESS_MAGIC UINT64_C(0x6579656469706172) /* "rapideye" */
 #define RAPIDEYE_PROGRESS_VERSION 1
 #define RAPIDEYE_PROGRESS_BYTES 4096
+#define RAPIDEYE_PROGRESS_DEVICES 256 /* at most */
 #define RAPIDEYE_PROGRESS_VARIABLE "RAPIDEYE_PROGRESS_PAGE"
 
 enum rapideye_phase {
@@ -73,6 +74,14 @@ struct rapideye_progress_page {
   int64_t phase;           /* enum rapideye_phase */
   int64_t phase_since;
   int64_t input_wait_since; /* of the wait for input that now lasts */
+  /* The numbers of this process's devices in the job, as jax.local_devices() has them. Writers of
+   * before leave zeros here: not known. Readers of before do not look. */
+  int64_t device_count;
+  /* Of the devices with numbers from `slice_first` to before `slice_end` all are in this process's
+   * slice, and no others are. slice_end 0: not known. */
+  int64_t slice_first;
+  int64_t slice_end;
+  int64_t devices[RAPIDEYE_PROGRESS_DEVICES];
 };
 
 struct rapideye_progress {
@@ -133,7 +142,8 @@ static inline void rapideye_progress_write(struct rapideye_progress* progress, i
   page->phase_since = since;
   page->input_wait_since = wait;
   rapideye_progress_put(progress, &page->step,
-                        sizeof(*page) - offsetof(struct rapideye_progress_page, step));
+                        offsetof(struct rapideye_progress_page, device_count) -
+                            offsetof(struct rapideye_progress_page, step));
   rapideye_progress_end_write(progress);
 }
 
@@ -142,6 +152,25 @@ static inline void rapideye_progress_phase(struct rapideye_progress* progress,
                                            enum rapideye_phase phase) {
   if (!rapideye_progress_writes(progress)) return;
   rapideye_progress_write(progress, progress->page.step, phase, rapideye_progress_now(), 0);
+}
+
+/* This process has these devices, by their numbers in the job: by them an agent tells which
+ * cores meet at a collective. More than RAPIDEYE_PROGRESS_DEVICES are left out. The numbers of its
+ * slice's devices, and of no others, are `slice_first` to before `slice_end`; 0, 0: not known. */
+static inline void rapideye_progress_devices(struct rapideye_progress* progress,
+                                             const int64_t* devices, size_t count,
+                                             int64_t slice_first, int64_t slice_end) {
+  struct rapideye_progress_page* page = &progress->page;
+  if (!rapideye_progress_writes(progress)) return;
+  if (count > RAPIDEYE_PROGRESS_DEVICES) count = 0;
+  rapideye_progress_begin_write(progress);
+  page->device_count = (int64_t)count;
+  page->slice_first = slice_first;
+  page->slice_end = slice_end;
+  if (count > 0) memcpy(page->devices, devices, count * sizeof(*devices));
+  rapideye_progress_put(progress, &page->device_count,
+                        sizeof(*page) - offsetof(struct rapideye_progress_page, device_count));
+  rapideye_progress_end_write(progress);
 }
 
 /* The loop begins this step now. */
@@ -273,6 +302,7 @@ static inline int rapideye_progress_open(struct rapideye_progress* progress, con
   }
   progress->forks = rapideye_progress_forks;
   rapideye_progress_introduce(progress);
+  rapideye_progress_devices(progress, NULL, 0, 0, 0); /* none of a process before this one */
   return 0;
 }
 

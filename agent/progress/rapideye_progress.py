@@ -27,7 +27,7 @@ import threading
 import time
 import weakref
 
-__all__ = ["Page", "batches", "checkpoint", "compile", "eval", "input_wait", "step"]
+__all__ = ["Page", "batches", "checkpoint", "compile", "devices", "eval", "input_wait", "step"]
 
 # `import rapideye_progress.jax` works wherever the folder of this name lies beside this file,
 # and with this file as the folder's __init__.py; this file alone works without.
@@ -42,6 +42,7 @@ _BYTES = 4096
 # The words of the page, of eight bytes; before the first lies what never changes.
 _HEADER = struct.Struct("<QII40sQ")
 _PID, _START_TICKS, _SEQUENCE, _STEP, _PHASE, _PHASE_SINCE, _INPUT_WAIT_SINCE = range(8, 15)
+_DEVICE_COUNT, _MOST_DEVICES = 15, 256
 
 _NONE, _COMPILE, _INPUT, _STEP_PHASE, _CHECKPOINT, _EVAL = range(6)
 
@@ -95,6 +96,30 @@ class Page:
     def batches(self, loader):
         """An iterator over the loader, each of whose batches is waited for as input."""
         return _Batches(self, iter(loader))
+
+    def devices(self, numbers, slice_numbers=(0, 0)):
+        """Says which devices of the job are this process's: [d.id for d in jax.local_devices()].
+
+        By these numbers an agent tells which cores meet at a collective. slice_numbers: all devices
+        with numbers from the first to before the second are in this process's slice, and no others
+        are; (0, 0): not known.
+        """
+        try:
+            numbers = [operator.index(number) for number in numbers]
+            first, end = slice_numbers
+            if len(numbers) > _MOST_DEVICES or any(
+                not 0 <= operator.index(n) < 2**63 for n in (first, end, *numbers)
+            ):
+                raise ValueError(f"devices have numbers from 0 on, at most {_MOST_DEVICES} of them")
+            with self._lock:
+                if not self._tried:
+                    self._open()
+                if self._writes:
+                    self._write_words(_DEVICE_COUNT, len(numbers), first, end, *numbers)
+        except (TypeError, ValueError) as error:
+            _logger.warning("the numbers of devices are left out: %s", error)
+        except Exception as error:  # pylint: disable=broad-except
+            self._give_up(error)
 
     def close(self):
         """Says that nobody writes the page any more. Later contexts do nothing."""
@@ -234,7 +259,7 @@ class Page:
         header = _HEADER.pack(_MAGIC, _VERSION, _BYTES, boot_id, namespace)
         os.pwrite(self._descriptor, header, 0)
         self._put(_PID, os.getpid(), start_ticks)
-        self._write_words(_STEP, -1, _NONE, 0, 0)
+        self._write_words(_STEP, -1, _NONE, 0, 0, 0)  # and no devices of a process before this one
 
     def _release(self):
         self._tried = True
@@ -321,3 +346,4 @@ checkpoint = _page.checkpoint
 eval = _page.eval  # pylint: disable=redefined-builtin
 compile = _page.compile  # pylint: disable=redefined-builtin
 batches = _page.batches
+devices = _page.devices

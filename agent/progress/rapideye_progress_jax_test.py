@@ -67,6 +67,37 @@ class HooksTest(unittest.TestCase):
         words = struct.unpack("<5q", os.pread(progress._loop.page._descriptor, 40, 80))
         return words[1], words[2], words[4] > 0
 
+    def test_devices_are_told_once_the_program_has_opened_them(self):
+        opened = []
+        devices = [types.SimpleNamespace(id=i, slice_index=i // 4) for i in range(8)]
+        jax = StandIn("jax", local_devices=lambda: devices[6:], devices=lambda: devices)
+        StandIn("jax._src.xla_bridge", backends_are_initialized=lambda: bool(opened))
+        annotated = StandIn("jax.profiler", StepTraceAnnotation=step_annotation()).module
+        self.install()
+        told = lambda: struct.unpack(
+            "<5q", os.pread(progress._loop.page._descriptor, 40, 120))
+        with annotated.StepTraceAnnotation("train", step_num=0):
+            pass
+        self.assertEqual(told(), (0, 0, 0, 0, 0))
+        opened.append(True)
+        with annotated.StepTraceAnnotation("train", step_num=1):
+            self.assertEqual(told(), (0, 0, 0, 0, 0))
+        self.assertEqual(told(), (2, 4, 8, 6, 7))
+        jax.module.local_devices = None  # they are not asked for again
+        with annotated.StepTraceAnnotation("train", step_num=2):
+            pass
+        self.assertEqual(told(), (2, 4, 8, 6, 7))
+
+    def test_the_numbers_of_a_slice_are_a_range_without_others(self):
+        devices = [types.SimpleNamespace(id=i, slice_index=i % 2) for i in range(4)]
+        StandIn("jax", local_devices=lambda: devices[:1], devices=lambda: devices)
+        self.assertEqual(progress._slice_numbers(), (0, 0))
+        for device in devices:
+            device.slice_index = device.id // 2
+        self.assertEqual(progress._slice_numbers(), (0, 2))
+        del devices[0].slice_index  # a GPU
+        self.assertEqual(progress._slice_numbers(), (0, 0))
+
     def test_steps_of_annotations(self):
         jax = StandIn("jax.profiler", StepTraceAnnotation=step_annotation()).module
         self.install()

@@ -46,6 +46,29 @@ class PageTest(unittest.TestCase):
         self.assertGreater(header[6], 0)
         self.assertEqual(os.path.getsize(self.path), 4096)
 
+    def devices(self):
+        words = struct.unpack("<259q", os.pread(self.page._descriptor, 259 * 8, 120))
+        return words[1:3], list(words[3 : 3 + words[0]])
+
+    def test_devices_stand_behind_what_readers_of_before_read(self):
+        with self.page.step(3):
+            self.assertEqual(self.devices(), ((0, 0), []))
+            self.page.devices(range(8, 12), (8, 24))
+            self.assertEqual(self.shown(), (3, STEP, False))
+        self.assertEqual(self.devices(), ((8, 24), [8, 9, 10, 11]))
+        self.page.close()
+        self.page = rapideye_progress.Page(self.path)
+        with self.page.step(4):
+            self.assertEqual(self.devices()[1], [])  # of a process before this one
+
+    def test_devices_that_cannot_be_are_left_out_and_said(self):
+        with self.page.step(3):
+            self.page.devices([5])
+            for numbers in ([-1], ["a"], range(257), None):
+                with self.assertLogs("rapideye_progress", "WARNING"):
+                    self.page.devices(numbers)
+            self.assertEqual(self.devices(), ((0, 0), [5]))
+
     def test_phases_begin_and_end(self):
         for enter, phase in (
             (self.page.checkpoint, CHECKPOINT),

@@ -302,17 +302,27 @@ HloWaits HloWaitAnalysis::Of(int computation, int index) {
   return Classify(computation, where.instructions[static_cast<size_t>(index)], 0);
 }
 
-HloWaits HloWaitAnalysis::OfName(std::string_view instruction) {
-  if (!standing_.has_value()) {
-    standing_.emplace();
-    for (int c = 0; c < static_cast<int>(module_.computations.size()); ++c) {
-      if (!reached_[static_cast<size_t>(c)]) continue;
-      const auto& all = module_.computations[static_cast<size_t>(c)].instructions;
-      for (int i = 0; i < static_cast<int>(all.size()); ++i) {
-        (*standing_)[all[static_cast<size_t>(i)].name].push_back({c, i});
-      }
+void HloWaitAnalysis::NameStanding() {
+  if (standing_.has_value()) return;
+  standing_.emplace();
+  for (int c = 0; c < static_cast<int>(module_.computations.size()); ++c) {
+    if (!reached_[static_cast<size_t>(c)]) continue;
+    const auto& all = module_.computations[static_cast<size_t>(c)].instructions;
+    for (int i = 0; i < static_cast<int>(all.size()); ++i) {
+      (*standing_)[all[static_cast<size_t>(i)].name].push_back({c, i});
     }
   }
+}
+
+HloPartners HloWaitAnalysis::PartnersOfName(std::string_view instruction) {
+  NameStanding();
+  const auto found = standing_->find(instruction);
+  if (found == standing_->end() || found->second.size() != 1) return {};
+  return PartnersOf(found->second.front().computation, found->second.front().index);
+}
+
+HloWaits HloWaitAnalysis::OfName(std::string_view instruction) {
+  NameStanding();
   const auto found = standing_->find(instruction);
   if (found == standing_->end()) return HloWaits::kUnspecified;
   HloWaits waits = HloWaits::kUnspecified;
@@ -612,6 +622,7 @@ HloPartners HloWaitAnalysis::PartnersOf(int computation, int index) {
       partners.rendezvous = QuotedHloValue(attributes.frontend, "_xla_host_transfer_rendezvous");
     }
     if (!attributes.pairs.empty() || !attributes.groups.empty()) {
+      partners.pairs = !attributes.pairs.empty();
       partners.groups =
           ParseHloGroups(attributes.pairs.empty() ? attributes.groups : attributes.pairs, devices_);
       break;

@@ -26,6 +26,7 @@ std::string_view HloWaitsName(HloWaits waits);
 // The participants of the wait at an instruction, as far as its text names them.
 struct HloPartners {
   HloGroups groups;                // devices; of a permutation its pairs
+  bool pairs = false;              // they are pairs of source and target
   std::optional<int64_t> channel;  // absent: none
   std::string_view rendezvous;     // what the runtime's log calls the transfer; or empty
 };
@@ -55,6 +56,10 @@ class HloWaitAnalysis {
 
   HloPartners PartnersOf(int computation, int index);
 
+  // The partners at the only instruction with that name at which a core can stand; none if there
+  // are several.
+  HloPartners PartnersOfName(std::string_view instruction);
+
   // A computation that the text calls is not in it: the text is not whole.
   bool lacks_computations() const { return lacks_computations_; }
 
@@ -78,6 +83,7 @@ class HloWaitAnalysis {
   };
 
   void FindReached();
+  void NameStanding();
   void ReachWhatNobodyHolds(std::vector<int>& pending);
   void Reach(int computation, std::vector<int>& pending);
   Contents ContentsOf(int computation, int depth);

@@ -125,7 +125,39 @@ std::vector<WorkerId> ChooseForHlo(const std::map<WorkerId, Snapshot>& snapshots
   return order;
 }
 
+namespace {
+
+// The number of the program in the snapshot's table; absent: no core of it runs that.
+std::optional<int32_t> NumberOf(const std::string& fingerprint, const Snapshot& snapshot) {
+  const auto found =
+      std::find_if(snapshot.programs.begin(), snapshot.programs.end(),
+                   [&](const Program& program) { return program.fingerprint == fingerprint; });
+  if (found == snapshot.programs.end()) return std::nullopt;
+  return static_cast<int32_t>(found - snapshot.programs.begin());
+}
+
+// The answer holds all groups of a collective, the snapshot those of the worker's own devices.
+void MergeCollectives(const Snapshot& answer, Snapshot& snapshot) {
+  for (const Collective& collective : answer.collectives) {
+    const auto& named = answer.programs[static_cast<size_t>(collective.program)];
+    const std::optional<int32_t> program = NumberOf(named.fingerprint, snapshot);
+    if (!program.has_value()) continue;
+    const auto known = std::find_if(
+        snapshot.collectives.begin(), snapshot.collectives.end(), [&](const Collective& one) {
+          return one.program == *program && one.instruction == collective.instruction;
+        });
+    if (known != snapshot.collectives.end()) {
+      known->groups = collective.groups;
+    } else if (snapshot.collectives.size() < size_t{Snapshot::kMaxCollectives}) {
+      snapshot.collectives.push_back({*program, collective.instruction, collective.groups});
+    }
+  }
+}
+
+}  // namespace
+
 void MergeHlo(const Snapshot& answer, Snapshot& snapshot) {
+  MergeCollectives(answer, snapshot);
   std::map<decltype(KeyOf(Core{})), const Core*> answered;
   for (const Core& core : answer.cores) answered[KeyOf(core)] = &core;
   for (Core& core : snapshot.cores) {

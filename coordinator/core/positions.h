@@ -50,7 +50,7 @@ class LaunchesOfRound {
 std::vector<WorkerId> ChooseForHlo(const std::map<WorkerId, Snapshot>& snapshots, size_t limit);
 
 // Adds to `snapshot` the HLO that the same worker's runtime gave, wherever its
-// sequencers still stand at the same place.
+// sequencers still stand at the same place, and the groups of the collectives that it names.
 void MergeHlo(const Snapshot& answer, Snapshot& snapshot);
 
 }  // namespace rapideye::coordinator

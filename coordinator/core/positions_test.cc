@@ -163,5 +163,24 @@ TEST(MergeHlo, AddsTheInstructionWhereTheSequencerStillStands) {
   EXPECT_FALSE(next.cores[0].sequencers[0].hlo.has_value());
 }
 
+// The snapshot holds the groups of its own devices, the answer all of them, by another table of
+// programs.
+TEST(MergeHlo, TakesTheGroupsOfItsCollectives) {
+  Snapshot answer = At(0, 0x40);
+  const Program own = answer.programs[0];
+  answer.programs.insert(answer.programs.begin(), Program{std::nullopt, "0123"});
+  answer.cores[0].program = 1;
+  answer.collectives = {{1, "all-reduce.3", {{{0, 1}}, {{2, 3}}}}, {0, "psum.1", {{{0, 1}}}}};
+  Snapshot snapshot = At(0, 0x40);
+  ASSERT_EQ(snapshot.programs[0], own);
+  snapshot.collectives = {{0, "all-reduce.3", {{{0, 1}}}}};
+  MergeHlo(answer, snapshot);
+  EXPECT_THAT(snapshot.collectives,
+              ElementsAre(Collective{0, "all-reduce.3", {{{0, 1}}, {{2, 3}}}}));
+  Snapshot bare = At(0, 0x40);
+  MergeHlo(answer, bare);
+  EXPECT_EQ(bare.collectives, snapshot.collectives);
+}
+
 }  // namespace
 }  // namespace rapideye::coordinator

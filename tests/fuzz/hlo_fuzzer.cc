@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "agent/sources/hlo_dump/parse.h"
+#include "classifier/hlo/assignment.h"
 #include "classifier/hlo/difference.h"
 #include "classifier/hlo/fingerprint.h"
 #include "classifier/hlo/groups.h"
@@ -66,6 +67,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     for (const classifier::HloPlace& place : one.places) {
       Require(place.instruction.size() <= classifier::kMaxHloExcerptBytes, "it is bounded");
     }
+  }
+  if (const auto assignment = classifier::ParseHloAssignment(left)) {
+    Require(assignment->size() <= size_t{classifier::kMaxHloDevices}, "an assignment is bounded");
   }
   Require(Compare(left, left).outcome != HloOutcome::kDifferent,
           "a text does not differ from itself");

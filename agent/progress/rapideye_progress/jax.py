@@ -46,6 +46,7 @@ class _Loop:
         self.entered = []  # kinds, the outermost first; the thread's alone
         self.number = -1
         self.evaluating = None  # an evaluation whose end is not a return
+        self.tells_devices = True  # until they are told
 
     def enter(self, kind, number=None):
         """A context that was entered, to be given to leave(); None: nothing is shown."""
@@ -80,8 +81,21 @@ class _Loop:
                 if self.evaluating is not None and self.evaluating[1] > len(self.entered):
                     self.evaluating = None  # it was begun within
             context.__exit__(None, None, None)
+            if self.tells_devices:
+                self.tell_devices()
         except Exception as error:  # pylint: disable=broad-except
             _complain("the end of a phase", error)
+
+    def tell_devices(self):
+        """Tells the numbers of this process's devices, once the program has opened them."""
+        try:
+            numbers = _devices()
+            if numbers is not None:
+                self.tells_devices = False
+                self.page.devices(numbers, _slice_numbers())
+        except Exception as error:  # pylint: disable=broad-except
+            self.tells_devices = False
+            _complain("which devices are this process's", error)
 
     def begin_evaluation(self):
         self.end_evaluation()
@@ -99,6 +113,7 @@ class _Default:
     input_wait = staticmethod(rapideye_progress.input_wait)
     checkpoint = staticmethod(rapideye_progress.checkpoint)
     eval = staticmethod(rapideye_progress.eval)
+    devices = staticmethod(rapideye_progress.devices)
 
 
 _lock = threading.RLock()
@@ -224,6 +239,30 @@ def _number(number, otherwise):
     if isinstance(number, int) or type(number).__module__ == "numpy":
         return int(number)
     return otherwise
+
+
+def _devices():
+    """None while the program has not opened any: to ask JAX for them would open them."""
+    jax = sys.modules.get("jax")
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    opened = getattr(bridge, "backends_are_initialized", None)
+    if jax is None or opened is None or not opened():
+        return None
+    return [device.id for device in jax.local_devices()]
+
+
+def _slice_numbers():
+    """First and end of the numbers of this slice's devices; (0, 0) if others are between them."""
+    jax = sys.modules["jax"]
+    own = getattr(jax.local_devices()[0], "slice_index", None)
+    if own is None:
+        return 0, 0
+    slices = {device.id: getattr(device, "slice_index", None) for device in jax.devices()}
+    mine = [number for number, index in slices.items() if index == own]
+    between = range(min(mine), max(mine) + 1)
+    if any(number in between and index != own for number, index in slices.items()):
+        return 0, 0
+    return between.start, between.stop
 
 
 def _is_child():

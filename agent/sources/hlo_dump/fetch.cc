@@ -20,6 +20,7 @@
 #include "agent/sources/hlo_dump/limits.h"
 #include "agent/sources/hlo_dump/parse.h"
 #include "agent/sources/limits.h"
+#include "classifier/hlo/assignment.h"
 #include "classifier/hlo/module.h"
 #include "classifier/hlo/waits.h"
 #include "proto/common/gzip/gzip.h"
@@ -267,17 +268,46 @@ bool IsPrintable(const std::string& name) {
                      [](char c) { return absl::ascii_isgraph(static_cast<unsigned char>(c)); });
 }
 
+// The device assignment of the same compilation; absent: none that is certain.
+std::optional<classifier::HloAssignment> AssignmentBeside(const Directory& directory,
+                                                          const Dump& dump) {
+  const std::string file = BesideDump(dump.file, "execution_options.txt");
+  int64_t size = 0;
+  const int descriptor = directory.OpenFile(file, &size);
+  if (descriptor < 0) return std::nullopt;
+  close(descriptor);
+  if (size > kMaxAssignmentBytes) return std::nullopt;
+  Dump options;
+  options.file = file;
+  options.size = size;
+  const std::optional<std::string> text = directory.Text(options);
+  return text.has_value() ? classifier::ParseHloAssignment(*text) : std::nullopt;
+}
+
+bool IsInSlice(HloWaits waits) {
+  return waits == HloWaits::kInSlice || waits == HloWaits::kComputeWithCollective;
+}
+
 void LookUp(const Directory& directory, const Dump& dump, const std::set<std::string>& instructions,
-            std::map<std::string, std::optional<HloWaits>>& waits) {
+            std::map<std::string, InstructionWait>& waits) {
   if (dump.size > kMaxLookedUpBytes) return;
   const std::optional<std::string> text = directory.Text(dump);
   if (!text.has_value()) return;
   const std::optional<classifier::HloModule> module = classifier::ParseHloModule(*text);
   if (!module.has_value()) return;
   classifier::HloWaitAnalysis analysis(*module);
+  const std::optional<classifier::HloAssignment> assignment = AssignmentBeside(directory, dump);
   for (const std::string& name : instructions) {
+    InstructionWait& wait = waits[name];
+    wait = {};
     const HloWaits of = analysis.OfName(name);
-    waits[name] = of == HloWaits::kUnspecified ? std::nullopt : std::optional(of);
+    if (of == HloWaits::kUnspecified) continue;
+    wait.waits = of;
+    if (!assignment.has_value() || !IsInSlice(of)) continue;
+    classifier::HloPartners partners = analysis.PartnersOfName(name);
+    if (partners.pairs || partners.groups.empty()) continue;
+    wait.meeting =
+        std::make_shared<const MeetingText>(MeetingText{std::move(partners.groups), *assignment});
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "agent/sources/hlo_dump/state.h"
+#include "agent/sources/runtime/sample.h"
 #include "classifier/hlo/fingerprint.h"
 #include "proto/wire/messages.h"
 
@@ -46,8 +48,13 @@ struct DumpLook {
 
 // Instructions by the module that holds them.
 using InstructionsOfModules = std::map<std::string, std::set<std::string>>;
-// The waits of a core, by module and instruction. Without a value: no text says it.
-using WaitsOfInstructions = std::map<std::string, std::map<std::string, std::optional<HloWaits>>>;
+// The wait of a core that stands at an instruction, as far as the text of its module says it.
+struct InstructionWait {
+  std::optional<HloWaits> waits;
+  std::shared_ptr<const MeetingText> meeting;  // null: not known
+};
+// By module and instruction.
+using WaitsOfInstructions = std::map<std::string, std::map<std::string, InstructionWait>>;
 
 // Tells what a core waits for when it stands at an instruction. Remembers the answer: a hang stands
 // still, so a text is read once. Not synchronised.
@@ -63,7 +70,7 @@ class InstructionWaits {
  private:
   struct Known {
     DumpFingerprints::Key dump;
-    std::map<std::string, std::optional<HloWaits>> waits;
+    std::map<std::string, InstructionWait> waits;
   };
 
   const std::string directory_;

@@ -289,18 +289,52 @@ TEST_F(HloDumpTest, WhatACoreWaitsForAtAnInstruction) {
   EXPECT_THAT(waits.Find(wanted, kPatience), IsEmpty());
 
   Write("module_0001.jit_step.cl_7.after_optimizations.txt", StepWith("negate"));
-  EXPECT_EQ(
-      waits.Find(wanted, kPatience),
-      (WaitsOfInstructions{
-          {"jit_step",
-           {{"fusion.318", HloWaits::kCompute}, {"nowhere", std::nullopt}, {"p", std::nullopt}}}}));
+  const WaitsOfInstructions found = waits.Find(wanted, kPatience);
+  ASSERT_EQ(found.size(), 1U);
+  ASSERT_EQ(found.at("jit_step").size(), 3U);
+  EXPECT_EQ(found.at("jit_step").at("fusion.318").waits, HloWaits::kCompute);
+  EXPECT_EQ(found.at("jit_step").at("nowhere").waits, std::nullopt);
+  EXPECT_EQ(found.at("jit_step").at("p").waits, std::nullopt);
   // The module is compiled again, to another program.
   Write("module_0002.jit_step.cl_7.after_optimizations.txt", StepWith("all-reduce"));
-  EXPECT_EQ(waits.Find(wanted, kPatience)["jit_step"]["fusion.318"], HloWaits::kInSlice);
+  EXPECT_EQ(waits.Find(wanted, kPatience)["jit_step"]["fusion.318"].waits, HloWaits::kInSlice);
   // Dumps are read once, as long as their names and times say that none is new.
   EXPECT_EQ(waits.Find(wanted, absl::ZeroDuration()).size(), 0U) << "not even listed in no time";
-  EXPECT_EQ(waits.Find({{"jit_step", {"fusion.318"}}}, kPatience)["jit_step"]["fusion.318"],
+  EXPECT_EQ(waits.Find({{"jit_step", {"fusion.318"}}}, kPatience)["jit_step"]["fusion.318"].waits,
             HloWaits::kInSlice);
+}
+
+std::string Assignment(const std::vector<int>& devices) {
+  std::string text = absl::StrCat("num_replicas: 1\ndevice_assignment {\n  replica_count: 1\n",
+                                  "  computation_count: ", devices.size(), "\n");
+  for (const int device : devices) {
+    absl::StrAppend(&text, "  computation_devices {\n    replica_device_ids: ", device, "\n  }\n");
+  }
+  return absl::StrCat(text, "}\nnum_partitions: ", devices.size(), "\n");
+}
+
+std::string PairsOfFour(const std::string& name) {
+  return absl::StrCat("HloModule ", name, ", num_partitions=4\n\n",
+                      "ENTRY %main (p: f32[8]) -> f32[8] {\n  %p = f32[8] parameter(0)\n",
+                      "  ROOT %psum.7 = f32[8] all-reduce(%p), channel_id=1, ",
+                      "replica_groups=[2,2]<=[4], use_global_device_ids=true\n}\n");
+}
+
+// The text numbers partitions; the execution options beside it say which devices those are.
+TEST_F(HloDumpTest, WhoMeetsAtACollective) {
+  InstructionWaits waits(path_);
+  const InstructionsOfModules wanted = {{"jit_a", {"psum.7"}}, {"jit_b", {"psum.7"}}};
+  Write("module_0001.jit_a.cl_7.after_optimizations.txt", PairsOfFour("jit_a"));
+  Write("module_0001.jit_a.cl_7.execution_options.txt", Assignment({3, 0, 2, 1}));
+  Write("module_0002.jit_b.cl_7.after_optimizations.txt", PairsOfFour("jit_b"));
+  WaitsOfInstructions found = waits.Find(wanted, kPatience);
+  const auto meeting = found["jit_a"]["psum.7"].meeting;
+  ASSERT_NE(meeting, nullptr);
+  EXPECT_EQ(meeting->groups, (std::vector<std::vector<int64_t>>{{0, 1}, {2, 3}}));
+  EXPECT_EQ(meeting->assignment, (std::vector<int64_t>{3, 0, 2, 1}));
+  // Without an assignment the order of the devices is not known.
+  EXPECT_EQ(found["jit_b"]["psum.7"].waits, HloWaits::kInSlice);
+  EXPECT_EQ(found["jit_b"]["psum.7"].meeting, nullptr);
 }
 
 }  // namespace

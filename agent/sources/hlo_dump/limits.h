@@ -27,6 +27,8 @@ inline constexpr size_t kMaxDumpsFingerprinted = 4096;
 inline constexpr absl::Duration kFingerprintDeadline = absl::Seconds(2);
 // Texts in which instructions are looked up: larger than any that is known, and as much memory.
 inline constexpr int64_t kMaxLookedUpBytes = 128 * 1024 * 1024;
+// Execution options, which hold the device assignment: 60 bytes for a device.
+inline constexpr int64_t kMaxAssignmentBytes = 16 * 1024 * 1024;
 // Longest wait of a sample with HLO for this look-up, at about 100 MB/s of a core.
 inline constexpr absl::Duration kInstructionPatience = absl::Seconds(1);
 // Programs that go into a snapshot: jobs compile tens for all of their devices.

@@ -38,6 +38,7 @@ class PythonLoop {
             "contexts = []\n"
             "for line in sys.stdin:\n"
             "  if line.strip() == 'leave': contexts.pop().__exit__(None, None, None)\n"
+            "  elif line.startswith('devices'): eval('progress.' + line)\n"
             "  else: contexts.append(eval('progress.' + line)); contexts[-1].__enter__()\n"
             "  print('done', flush=True)\n",
             nullptr);

@@ -80,6 +80,23 @@ Phase PhaseOf(int64_t phase) {
   }
 }
 
+// Empty unless every number can be one of a device, and stands there once.
+std::vector<int64_t> DevicesOf(const Page& page) {
+  if (page.device_count <= 0 || page.device_count > RAPIDEYE_PROGRESS_DEVICES) return {};
+  std::vector<int64_t> devices(page.devices, page.devices + page.device_count);
+  std::sort(devices.begin(), devices.end());
+  const bool once = std::adjacent_find(devices.begin(), devices.end()) == devices.end();
+  if (!once || devices.front() < 0 || devices.back() > kMaxDeviceNumber) return {};
+  return devices;
+}
+
+// Empty unless it holds all devices of the process.
+DeviceRange SliceDevicesOf(const Page& page, const std::vector<int64_t>& devices) {
+  const DeviceRange range = {page.slice_first, page.slice_end};
+  if (devices.empty() || range.first < 0 || range.end > kMaxDeviceNumber + 1) return {};
+  return range.Holds(devices.front()) && range.Holds(devices.back()) ? range : DeviceRange();
+}
+
 }  // namespace
 
 const size_t kProgressPageSaid = sizeof(Page);
@@ -112,6 +129,8 @@ absl::StatusOr<ProgressPage> ParseProgressPage(absl::string_view bytes, size_t f
   if (!input_wait.ok()) return input_wait.status();
   if (result.sample.phase != Phase::kUnspecified) result.sample.phase_for = *phase_for;
   result.sample.input_wait = *input_wait;
+  result.sample.devices = DevicesOf(page);
+  result.sample.slice_devices = SliceDevicesOf(page, result.sample.devices);
   return result;
 }
 

@@ -56,6 +56,30 @@ TEST(ParseProgressPageTest, TellsStepPhaseAndAges) {
   EXPECT_EQ(page->sample.input_wait, absl::Seconds(2));
 }
 
+TEST(ParseProgressPageTest, TellsDevicesOfWritersThatNameThem) {
+  rapideye_progress_page raw = Waiting();
+  EXPECT_TRUE(Parse(raw)->sample.devices.empty());
+  raw.device_count = 2;
+  raw.devices[0] = 9;
+  raw.devices[1] = 8;
+  EXPECT_EQ(Parse(raw)->sample.devices, (std::vector<int64_t>{8, 9}));
+  EXPECT_TRUE(Parse(raw)->sample.slice_devices.empty());
+  raw.slice_first = 8;
+  raw.slice_end = 16;
+  EXPECT_EQ(Parse(raw)->sample.slice_devices.end, 16);
+  raw.slice_end = 9;  // without one of its own
+  EXPECT_TRUE(Parse(raw)->sample.slice_devices.empty());
+  raw.devices[1] = 9;  // twice
+  EXPECT_TRUE(Parse(raw)->sample.devices.empty());
+  raw.devices[1] = -8;
+  EXPECT_TRUE(Parse(raw)->sample.devices.empty());
+  for (const int64_t count :
+       {int64_t{-1}, int64_t{RAPIDEYE_PROGRESS_DEVICES} + 1, std::numeric_limits<int64_t>::max()}) {
+    raw.device_count = count;
+    EXPECT_TRUE(Parse(raw)->sample.devices.empty());
+  }
+}
+
 TEST(ParseProgressPageTest, WhatIsNotNowIsAbsent) {
   rapideye_progress_page raw = Waiting();
   raw.step = -1;

@@ -34,6 +34,7 @@ bool ProgressPageState::AnnouncesPause() const {
 }
 
 void ProgressPageState::AddTo(Snapshot& snapshot, Instant now) const {
+  if (last_.has_value()) snapshot.devices = last_->devices;
   std::optional<Progress> page = Now(now.monotonic);
   if (!page.has_value()) return;
   if (!page->step.has_value() && snapshot.progress.has_value()) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "agent/sources/source.h"
@@ -14,12 +15,26 @@
 
 namespace rapideye::agent {
 
+// Numbers of devices from `first` to before `end`.
+struct DeviceRange {
+  int64_t first = 0;
+  int64_t end = 0;
+
+  bool empty() const { return end <= first; }
+  bool Holds(int64_t device) const { return first <= device && device < end; }
+};
+
 // Ages are as of the look.
 struct ProgressSample {
   std::optional<int64_t> step;
   Phase phase = Phase::kUnspecified;
   std::optional<absl::Duration> phase_for;
   std::optional<absl::Duration> input_wait;
+  std::vector<int64_t> devices =
+      {};  // of the writer, by their numbers in the job; empty: not known
+  // The numbers of the devices of its slice, and of no others; with `devices` alone. Empty: not
+  // known.
+  DeviceRange slice_devices = {};
 };
 
 struct ProgressReading {
@@ -43,6 +58,8 @@ class ProgressPageState final : public StateOf<ProgressReading> {
   bool AnnouncesPause() const;
   // The time when its step or phase was last seen to change; absent: no page has either.
   std::optional<absl::Duration> last_advance() const { return last_advance_; }
+  // Empty: not known.
+  DeviceRange slice_devices() const { return last_ ? last_->slice_devices : DeviceRange(); }
   // The progress now: ages have grown since the look.
   std::optional<Progress> Now(absl::Duration now) const;
 

@@ -3,6 +3,7 @@
 #define RAPIDEYE_AGENT_SOURCES_RUNTIME_SAMPLE_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,13 @@
 #include "proto/v1/evidence.h"
 
 namespace rapideye::agent {
+
+// The groups of a collective as its program's text numbers partitions, and the device of each
+// partition of all slices, by the compilation's device assignment.
+struct MeetingText {
+  std::vector<std::vector<int64_t>> groups;
+  std::vector<int64_t> assignment;
+};
 
 struct SequencerSample {
   SequencerType type = SequencerType::kUnspecified;
@@ -24,6 +32,8 @@ struct SequencerSample {
   std::optional<std::string> hlo_text;  // the runtime's text; bytes, not checked to be UTF-8
   // The wait of a core at that instruction, by the runtime's text or XLA's dump of its module.
   std::optional<HloWaits> hlo_waits;
+  // Who meets there, by XLA's dump; null: not known.
+  std::shared_ptr<const MeetingText> meeting;
 };
 
 struct QueuedSample {
