@@ -147,7 +147,7 @@ TEST(CaptureFileTest, LinesEndWithNewlinesTheLastMayNot) {
 }
 
 TEST(CaptureFileTest, AnEmptyFileIsNoCapture) {
-  EXPECT_EQ(ErrorOf(""), "line 1: the capture is empty");
+  EXPECT_EQ(ErrorOf(""), "line 1: the file is empty, neither a capture nor a log");
   EXPECT_EQ(ErrorOf(kHeader), "accepted");  // everybody missing, and that is evidence
 }
 
