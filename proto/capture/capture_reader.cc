@@ -59,7 +59,8 @@ absl::Status At(absl::string_view unit, int64_t number, const absl::Status& stat
 
 absl::StatusOr<Capture> ReadRecords(ByteSource& in) {
   if (in.AtEnd()) {
-    return in.status().ok() ? absl::InvalidArgumentError("line 1: the file is empty, neither a capture nor a log")
+    return in.status().ok() ? absl::InvalidArgumentError(
+                                  "line 1: the file is empty, neither a capture nor a log")
                             : At("line", 1, in.status());
   }
   const bool binary = in.Lookahead(kJsonBegin.size()) != kJsonBegin && LooksBinary(in);
