@@ -354,10 +354,6 @@ void Pausing(const Case& c, Findings& out) {
     out.Note(kRule, c, PauseRejected{NoExcuse::kOutlived});
     return;
   }
-  if (LaunchOutlastsThreshold(c)) {
-    out.Note(kRule, c, PauseRejected{NoExcuse::kLaunchStands});
-    return;
-  }
   const std::vector<int> awaited = AwaitedHosts(c);
   std::optional<HostRests> example;
   int pausing = 0;
@@ -374,6 +370,10 @@ void Pausing(const Case& c, Findings& out) {
     }
   }
   if (pausing == 0 || waiting_for_input > pausing || SomebodyFailed(c)) return;
+  if (LaunchOutlastsThreshold(c)) {
+    out.Note(kRule, c, PauseRejected{NoExcuse::kLaunchStands});
+    return;
+  }
   if (SomebodyEnded(c)) {
     out.Note(kRule, c, PauseRejected{NoExcuse::kOthersEnded});
     return;

@@ -57,6 +57,7 @@ TEST(EvidenceWireTest, ReportedZerosStayReported) {
   v1::Snapshot message;
   FillWithZeros(message);
   message.mutable_settings(0)->set_name("TPU_TOPOLOGY");  // a setting has one
+  message.mutable_collectives(0)->set_instruction("all-reduce.3");  // and a collective
   absl::StatusOr<Snapshot> evidence = SnapshotFromWire(message);
   ASSERT_TRUE(evidence.ok()) << evidence.status();
   EXPECT_EQ(evidence->cores[0].sequencers[0].pc, 0);

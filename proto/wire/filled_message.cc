@@ -71,7 +71,8 @@ class Filler {
              : reflection.SetInt32(&message, &field, static_cast<int32_t>(Number(field)));
         return;
       case FieldDescriptor::CPPTYPE_INT64:
-        reflection.SetInt64(&message, &field, Number(field));
+        list ? reflection.AddInt64(&message, &field, Number(field))
+             : reflection.SetInt64(&message, &field, Number(field));
         return;
       case FieldDescriptor::CPPTYPE_BOOL:
         reflection.SetBool(&message, &field, !zeros_);

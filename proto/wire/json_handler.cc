@@ -150,12 +150,14 @@ bool JsonHandler::number_float(double, const std::string& text) {
 bool JsonHandler::SetInteger(int64_t value) {
   Frame& frame = frames_.back();
   const Reflection& reflection = *frame.message->GetReflection();
-  if (frame.is_list && frame.field->cpp_type() != FieldDescriptor::CPPTYPE_INT32) {
+  if (frame.is_list && frame.field->cpp_type() != FieldDescriptor::CPPTYPE_INT32 &&
+      frame.field->cpp_type() != FieldDescriptor::CPPTYPE_INT64) {
     return FailType("a number");
   }
   switch (frame.field->cpp_type()) {
     case FieldDescriptor::CPPTYPE_INT64:
-      reflection.SetInt64(frame.message, frame.field, value);
+      frame.is_list ? reflection.AddInt64(frame.message, frame.field, value)
+                    : reflection.SetInt64(frame.message, frame.field, value);
       return true;
     case FieldDescriptor::CPPTYPE_INT32:
       if (value < std::numeric_limits<int32_t>::min() ||
@@ -190,8 +192,7 @@ bool JsonHandler::string(std::string& value) {
                   : reflection.SetString(frame.message, frame.field, std::move(value));
     return true;
   }
-  if (frame.is_list) return FailType("a string");
-  if (frame.field->cpp_type() == FieldDescriptor::CPPTYPE_ENUM) {
+  if (!frame.is_list && frame.field->cpp_type() == FieldDescriptor::CPPTYPE_ENUM) {
     return SetEnum(frame.field->enum_type()->FindValueByName(value));
   }
   // Writers quote 64-bit integers because JavaScript would round them.

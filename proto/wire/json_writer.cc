@@ -36,6 +36,8 @@ void AppendElement(const Message& message, const FieldDescriptor& field, int i, 
     }
     case FieldDescriptor::CPPTYPE_INT32:
       return absl::StrAppend(&out, reflection.GetRepeatedInt32(message, &field, i));
+    case FieldDescriptor::CPPTYPE_INT64:
+      return absl::StrAppend(&out, reflection.GetRepeatedInt64(message, &field, i));
     default:
       throw std::logic_error("teach AppendElement the type of " + field.full_name());
   }
