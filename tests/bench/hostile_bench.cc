@@ -88,10 +88,16 @@ v1::Snapshot Hostile(int task, const FieldDescriptor* list) {
   while (snapshot.programs_size() < filled.programs_size()) {
     *snapshot.add_programs() = filled.programs(snapshot.programs_size());
   }
+  const auto most = static_cast<size_t>(list->options().GetExtension(v1::check).max_items());
+  if (list->cpp_type() == FieldDescriptor::CPPTYPE_INT64) {
+    for (size_t i = 0; i < std::min<size_t>(kListBytes, most); ++i) {
+      snapshot.GetReflection()->AddInt64(&snapshot, list, static_cast<int64_t>(i));
+    }
+    return snapshot;
+  }
   const Message& entry = filled.GetReflection()->GetRepeatedMessage(filled, list, 0);
-  const auto count = static_cast<int>(
-      std::min<size_t>(kListBytes / (entry.ByteSizeLong() + 4),
-                       static_cast<size_t>(list->options().GetExtension(v1::check).max_items())));
+  const auto count =
+      static_cast<int>(std::min<size_t>(kListBytes / (entry.ByteSizeLong() + 4), most));
   for (int i = 0; i < count; ++i) {
     Message* added = snapshot.GetReflection()->AddMessage(&snapshot, list);
     added->CopyFrom(entry);
