@@ -198,7 +198,7 @@ struct WorkerAbsent {
   Absent absent = Absent::kNeverCame;
 };
 
-// What shows that the others wait for the job to be complete.
+// Evidence shows in one of these ways that the others wait for the job to be complete.
 enum class StartUpWait {
   kTimedOut,          // their start-up ended by a time-out
   kForOthers,         // they wait for others

@@ -44,7 +44,7 @@ struct PauseRejected {
   NoExcuse why = NoExcuse::kOutlived;
 };
 
-// What speaks against a job that was ended on purpose.
+// Evidence speaks in one of these ways against a job that was ended on purpose.
 enum class NotOnPurpose {
   kWorkerLives,      // a worker has not ended
   kFailedByItself,   // a worker failed by itself

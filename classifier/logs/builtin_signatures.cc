@@ -23,7 +23,7 @@ BENIGN                 "srun: error: "|"slurmstepd: error: "  "x11"|"DISPLAY"|"s
 # A task that leaves the coordination service at the end of the run, and its agent.
 BENIGN                 "has disconnected from coordination service"|"Cancelling error polling because"
 BENIGN                 "missed heartbeats allowed"
-# What several libraries register once more at every start; forks of a program that uses JAX.
+# Libraries log these at every start: they register themselves twice, or fork a program of JAX.
 BENIGN                 "Unable to register cu"|"computation placer already registered"|"will likely lead to a deadlock"|"to avoid deadlocks"
 # gRPC of JAX 0.3.5, at every start.
 BENIGN                 "the target uri is not valid: dns:"

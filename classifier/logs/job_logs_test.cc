@@ -437,7 +437,7 @@ TEST(JobLogsTest, WhomTheWaitingNameIsAwaited) {
                         "and retrieving ncclUniqueId from [0] via c10d key-value store by key "
                         "'0', but store->get('0') got error: wait timeout after 600000ms\n")});
   EXPECT_THAT(Named(id), ElementsAre(0));
-  // Whoever waits itself is a victim.
+  // A worker that waits itself is a victim.
   EXPECT_THAT(Named(Diagnose({Health(), kMonitored, Health(kTimedOut), Health(kTimedOut)})),
               IsEmpty());
 }
@@ -544,7 +544,7 @@ TEST(JobLogsTest, WhomTheKernelKilledForMemoryIsTheCulprit) {
   const Verdict verdict = Diagnose({Health(), Health(kClosed), Health(killed), Health(kClosed)});
   EXPECT_EQ(verdict.detail, Detail::kOutOfMemory);
   EXPECT_THAT(Named(verdict), ElementsAre(2));
-  // Who complains of others after that lives; and the kernel may have killed another program.
+  // A worker that complains of others after that lives; the kernel may have killed another program.
   const std::string other = absl::StrReplaceAll(killed, {{"python3", "telegraf"}});
   for (const std::string& more : {absl::StrCat(killed, kClosed), absl::StrCat(other, kClosed)}) {
     EXPECT_THAT(Named(Diagnose({Health(), Health(kClosed), Health(more), Health(kClosed)})),

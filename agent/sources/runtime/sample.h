@@ -32,7 +32,7 @@ struct SequencerSample {
   std::optional<std::string> hlo_text;  // the runtime's text; bytes, not checked to be UTF-8
   // The wait of a core at that instruction, by the runtime's text or XLA's dump of its module.
   std::optional<HloWaits> hlo_waits;
-  // Who meets there, by XLA's dump; null: not known.
+  // Groups of devices that meet there, by XLA's dump; null: not known.
   std::shared_ptr<const MeetingText> meeting;
 };
 
