@@ -16,11 +16,15 @@ namespace rapideye {
 // out complaints after which the worker made further steps.
 struct LogComplaints {
   std::string peer_gone;    // a connection to a peer was closed or reset
-  std::string leader_gone;  // the coordination service does not answer
-  std::string timed_out;    // a wait for others ended by its time-out
-  std::string by_service;   // the coordination service said that a task failed
+  std::string leader_gone;  // the coordination service cannot be reached
+  // A call to the coordination service had no answer in time, although nothing broke its
+  // connection: a process that has ended, or its kernel, answers at once.
+  std::string leader_silent;
+  std::string timed_out;   // a wait for others ended by its time-out
+  std::string by_service;  // the coordination service said that a task failed
 
-  bool OfOwn() const { return !peer_gone.empty() || !leader_gone.empty() || !timed_out.empty(); }
+  bool OfLeader() const { return !leader_gone.empty() || !leader_silent.empty(); }
+  bool OfOwn() const { return !peer_gone.empty() || OfLeader() || !timed_out.empty(); }
   bool Any() const { return OfOwn() || !by_service.empty(); }
 };
 

@@ -206,6 +206,7 @@ inline constexpr double kExplainedByLink = 0.62;
 
 // By logs alone: a worker is silent while the others complain of it, in one of these ways.
 inline constexpr double kConfidenceSilentAndDeclared = 0.85;  // the service misses it, too
+inline constexpr double kConfidenceDeclaredUnheard = 0.58;    // the service alone: no log of it
 inline constexpr double kConfidencePreemptedByLog = 0.8;      // the platform says so in a log
 inline constexpr double kConfidenceSilentLeader = 0.65;       // all others miss the leader
 inline constexpr double kConfidenceSilentAndClosed = 0.6;     // a connection to it was closed

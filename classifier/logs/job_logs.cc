@@ -250,7 +250,8 @@ bool Complains(const StreamReading& reading) {
 void AddWords(const JobClock& clock, const StreamReading& reading, Worker& worker) {
   WorkerLog& log = worker.log;
   std::string* const kinds[kComplaints] = {&log.complaints.peer_gone, &log.complaints.leader_gone,
-                                           &log.complaints.timed_out, &log.complaints.by_service};
+                                           &log.complaints.leader_silent, &log.complaints.timed_out,
+                                           &log.complaints.by_service};
   for (size_t i = 0; i < kComplaints; ++i) {
     const SaidLine& said = reading.complaints[i];
     if (kinds[i]->empty() && !clock.WentOn(reading, said.at)) *kinds[i] = said.text;

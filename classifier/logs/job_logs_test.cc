@@ -407,6 +407,19 @@ TEST(JobLogsTest, WhomAnOlderBarrierMissesIsOfTheJob) {
   EXPECT_THAT(Named(ClassifyLogs(evidence.capture, evidence.logs)), ElementsAre(3));
 }
 
+// A task that the service missed may live on: only its own log shows that it fell silent.
+TEST(JobLogsTest, ATaskWithoutALogIsAccusedWithLessConfidence) {
+  const Verdict heard =
+      Diagnose({Health(kHeartbeat), Health(kHeartbeat), Health(), Health(kHeartbeat)});
+  const JobEvidence some = Read({{"rank-0.log", Health(kHeartbeat)},
+                                 {"rank-1.log", Health(kHeartbeat)},
+                                 {"rank-3.log", Health(kHeartbeat)}});
+  const Verdict unheard = ClassifyLogs(some.capture, some.logs);
+  EXPECT_THAT(Named(heard), ElementsAre(2));
+  EXPECT_THAT(Named(unheard), ElementsAre(2));
+  EXPECT_LT(unheard.confidence, heard.confidence);
+}
+
 // A program may print labels of its own choice, a new label in each line.
 TEST(JobLogsTest, OfTooManyLogsTheOthersAreOne) {
   JobLogs logs(SignatureTable::BuiltIn());

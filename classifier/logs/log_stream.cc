@@ -268,7 +268,7 @@ void LogStream::TakeWords(absl::string_view line) {
     --unanswered_lines_;
     if (absl::StartsWith(line, "RPC: /") &&
         absl::EndsWith(line, ".CoordinationService/Heartbeat")) {
-      reading_.complaints[static_cast<size_t>(Complaint::kLeaderGone)] = Said(line);
+      reading_.complaints[static_cast<size_t>(Complaint::kLeaderSilent)] = Said(line);
     }
     if (absl::StartsWith(line, "RPC: /") &&
         absl::StrContains(line, "CoordinationService/RegisterTask")) {
@@ -291,8 +291,8 @@ void LogStream::TakeDeath(absl::string_view line) {
     return !reading_.complaints[static_cast<size_t>(complaint)].text.empty();
   };
   const bool fell = signal == kSigSegv || signal == kSigBus;
-  const bool told =
-      gone(Complaint::kPeerGone) || gone(Complaint::kLeaderGone) || gone(Complaint::kByService);
+  const bool told = gone(Complaint::kPeerGone) || gone(Complaint::kLeaderGone) ||
+                    gone(Complaint::kLeaderSilent) || gone(Complaint::kByService);
   if (!fell || !told) reading_.death = StreamDeath{signal, Said(line)};
 }
 

@@ -49,8 +49,8 @@ struct TaskExit {
   bool of_node = false;  // the number counts on its node alone
 };
 
-enum class Complaint { kPeerGone, kLeaderGone, kTimedOut, kByService };
-inline constexpr size_t kComplaints = 4;
+enum class Complaint { kPeerGone, kLeaderGone, kLeaderSilent, kTimedOut, kByService };
+inline constexpr size_t kComplaints = 5;
 
 // All facts that were read; plain values.
 struct StreamReading {

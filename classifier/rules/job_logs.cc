@@ -21,7 +21,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "classifier/coordination.h"
 #include "classifier/facts.h"
@@ -59,7 +58,7 @@ class Voices {
         (of.Any() ? told : silent).push_back(i);
       }
       if (!of.peer_gone.empty()) peer_gone.push_back(i);
-      if (!of.leader_gone.empty()) leader_gone.push_back(i);
+      if (of.OfLeader()) leader_gone.push_back(i);
       if (!log->said_end.empty()) ended.push_back(i);
       if (log->told_to_stop) stopped.push_back(i);
       if (!log->thread_died.empty()) thread_died.push_back(i);
@@ -78,7 +77,7 @@ class Voices {
   std::vector<int> told;         // only words of the coordination service
   std::vector<int> silent;       // neither
   std::vector<int> peer_gone;
-  std::vector<int> leader_gone;
+  std::vector<int> leader_gone;  // or silent
   std::vector<int> ended;
   std::vector<int> stopped;
   std::vector<int> thread_died;
@@ -156,10 +155,11 @@ void AddComplaints(const Case& c, const Voices& voices, std::vector<EvidenceItem
     for (int worker : *workers) {
       if (evidence.size() >= kMaxEvidence) return;
       const LogComplaints& of = voices.Log(worker)->complaints;
-      const std::string& words = !of.peer_gone.empty()     ? of.peer_gone
-                                 : !of.leader_gone.empty() ? of.leader_gone
-                                 : !of.timed_out.empty()   ? of.timed_out
-                                                           : of.by_service;
+      const std::string& words = !of.peer_gone.empty()       ? of.peer_gone
+                                 : !of.leader_gone.empty()   ? of.leader_gone
+                                 : !of.leader_silent.empty() ? of.leader_silent
+                                 : !of.timed_out.empty()     ? of.timed_out
+                                                             : of.by_service;
       evidence.push_back(Evidence(c, Strength::kWeak, Words{worker, words, Said::kLine}));
     }
   }
@@ -263,8 +263,12 @@ bool Declared(const Look& look) {
     return false;
   }
   const bool closed = !look.voices.peer_gone.empty();
+  // A task that the service missed may live; only its own log shows that it fell silent.
+  const bool heard = std::all_of(
+      dead.begin(), dead.end(), [&look](int worker) { return look.voices.Log(worker) != nullptr; });
   AccuseAll(look, dead, closed ? Detail::kProcessExit : Detail::kWorkerLost,
-            kConfidenceSilentAndDeclared, {.missing = Missing::kHeartbeats});
+            heard ? kConfidenceSilentAndDeclared : kConfidenceDeclaredUnheard,
+            {.missing = Missing::kHeartbeats});
   return true;
 }
 
@@ -274,12 +278,10 @@ bool Leader(const Look& look) {
   if (look.voices.leader_gone.size() == 1 && IsSample(look.c.topology)) return false;
   const size_t others = static_cast<size_t>(look.voices.with_log()) - 1;
   if (look.voices.leader_gone.size() * 2 <= others) return false;
-  // A process that has ended, or its kernel, answers at once: connections break.
-  const bool unanswered = std::all_of(
-      look.voices.leader_gone.begin(), look.voices.leader_gone.end(), [&look](int worker) {
-        return absl::StartsWith(look.voices.Log(worker)->complaints.leader_gone, "RPC: /");
-      });
-  const bool frozen = unanswered && look.voices.peer_gone.empty();
+  const bool silent = std::all_of(
+      look.voices.leader_gone.begin(), look.voices.leader_gone.end(),
+      [&look](int worker) { return look.voices.Log(worker)->complaints.leader_gone.empty(); });
+  const bool frozen = silent && look.voices.peer_gone.empty();
   AccuseAll(look, {0}, frozen ? Detail::kWorkerLost : Detail::kProcessExit, kConfidenceSilentLeader,
             {.missing = Missing::kLeader,
              .others = static_cast<int64_t>(look.voices.leader_gone.size())});

@@ -294,7 +294,10 @@ void Rule::Apply() {
     return;
   }
   if (!declared.empty() && c_.timeline.roots.empty()) {
-    Report(declared, kConfidenceLostDeclared, Silence::kNoHeartbeats, Strength::kStrong);
+    // Where logs are all there is, nobody else looked for the worker.
+    const double confidence =
+        c_.logs == nullptr ? kConfidenceLostDeclared : kConfidenceDeclaredUnheard;
+    Report(declared, confidence, Silence::kNoHeartbeats, Strength::kStrong);
     return;
   }
   if (WasFollowed(silent)) return;
