@@ -186,7 +186,7 @@ struct WorkerSilent {
   Silence silence = Silence::kProbesFail;
 };
 
-// How a worker has not come to the start-up of the job.
+// The worker has not come to the start-up of the job, in one of these ways.
 enum class Absent {
   kNoProcess,   // it has an agent, and no training process
   kNeverSpoke,  // logs are all the evidence, and none is of it

@@ -13,7 +13,8 @@ namespace rapideye::classifier {
 
 struct Case;
 
-// How others show, by their logs, that they wait for a worker whose log ends or is not there.
+// The logs of others show, in one of these ways, that they wait for a worker whose log ends or is
+// not there.
 enum class Missing {
   kHeartbeats,  // the coordination service missed its heartbeats
   kLeader,      // the coordination service, which it runs, did not answer

@@ -53,7 +53,7 @@ class Partners {
 
   enum class Has { kArrived, kNot, kUnknown };
 
-  // Whether `other` has come to the collective at which `unit` stands.
+  // States if `other` has come to the collective at which `unit` stands.
   Has Arrival(int unit, int other, const LaunchOf& launch_of,
               const std::function<bool(int unit)>& counts) const;
   void AddDevices();

@@ -7,7 +7,7 @@
 namespace rapideye::classifier {
 namespace {
 
-// How the programs of two hosts in one slice relate.
+// Relation of the programs of two hosts in one slice.
 enum class Relation {
   kUnordered,  // the queues do not tell the order of the two
   kSameSlot,   // the same launch follows both, so they take the same slot of the step

@@ -79,7 +79,7 @@ struct ChainGroup {
   // The time for which all members have stood there at least, in ms before the collection.
   std::optional<int64_t> since_ms;
 
-  // How many devices meet at their collective, all of them in one group, by the program's text.
+  // The number of devices that meet at their collective, all in one group, by the program's text.
   std::optional<int32_t> members;
 };
 

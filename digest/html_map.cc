@@ -73,7 +73,7 @@ bool IsSparse(CoreType type) {
 // SparseCores and TensorCores never share a place.
 bool IsSparse(const Position& position) { return IsSparse(position.cores.front().type); }
 
-// Whether two places of a program are one for a reader: the same instruction, whatever the pc; in
+// True if two places of a program are one for a reader: the same instruction, whatever the pc; in
 // a job that runs, the same launch.
 bool IsOnePlace(const Report& report, const PlaceState& a, const PlaceState& b) {
   if (a.position->idle || b.position->idle) return a.position == b.position;

@@ -25,7 +25,7 @@ std::string Html(std::string_view text);
 // "<code>tpu-1-2</code> (slice 1 task 2)"
 std::string WorkerHtml(const ReportWorker& worker);
 
-// Whether a sentence says itself of which worker it is: "… slice 1 task 2 (tpu-1-2) …".
+// True if a sentence says itself of which worker it is: "… slice 1 task 2 (tpu-1-2) …".
 bool NamesWorker(std::string_view sentence, const ReportWorker& worker);
 
 // The hosts of these workers, folded: "tpu-[0-3] (4)". Not yet escaped for HTML.

@@ -129,7 +129,7 @@ std::vector<std::string_view> Tokens(std::string_view text) {
   return tokens;
 }
 
-// Which tokens of `own` are in no longest common subsequence with `theirs`.
+// Marks the tokens of `own` that are in no longest common subsequence with `theirs`.
 std::vector<bool> Differing(const std::vector<std::string_view>& own,
                             const std::vector<std::string_view>& theirs) {
   std::vector<bool> differs(own.size(), false);

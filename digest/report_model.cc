@@ -275,7 +275,7 @@ const char* SignalText(int32_t signal) {
   }
 }
 
-// How the training process of a snapshot ended, if its host saw it.
+// Says how the training process of a snapshot ended, if its host saw it.
 std::optional<std::string> EndOf(const Snapshot& snapshot) {
   for (const Process& process : snapshot.processes) {
     if (process.signal) {

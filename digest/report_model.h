@@ -64,7 +64,7 @@ struct ReportCulprit {
   std::string why;
   std::optional<HostActivity> host_activity = std::nullopt;
   std::optional<int64_t> pid = std::nullopt;  // of its training process, as its host counts
-  // How that process ended: "exited with status 1"; absent: it lives, or nobody saw how.
+  // The end of that process: "exited with status 1"; absent: it lives, or its end was not seen.
   std::optional<std::string> end = std::nullopt;
 };
 

@@ -175,7 +175,7 @@ std::string DivergenceSentence(const Report& report, const std::string& who) {
   return absl::StrCat(who, " run", verb, " ", own, ", the others ", others, ".");
 }
 
-// What has made two compilations of one program differ, if the comparison shows it.
+// Says what has made two compilations of one program differ, if the comparison shows it.
 std::string CompilationSentence(const Report& report, const std::string& who) {
   if (!report.hlo_comparison || report.hlo_comparison->sides.size() != 2) return "";
   const HloComparison& comparison = *report.hlo_comparison;
@@ -326,7 +326,8 @@ std::string ErrorSentence(const Report& report, const std::string& who) {
   }
 }
 
-// Where most of a job's cores stand; SparseCores count only where no TensorCore is known.
+// The place at which most cores of a job stand; SparseCores count only where no TensorCore is
+// known.
 struct Crowd {
   const Position* largest = nullptr;
   size_t cores = 0;  // at the largest
@@ -349,7 +350,7 @@ Crowd LargestCrowd(const Report& report, bool sparse) {
   return crowd;
 }
 
-// Who has come least far, of a job that has not started.
+// Says which workers have come least far, of a job that has not started.
 std::string StartSentence(const Report& report) {
   const std::vector<StartUpGroup>& groups = report.last_minutes.start_up;
   std::string text = "The job has not started, and nothing tells who holds it up.";

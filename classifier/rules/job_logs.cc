@@ -288,7 +288,8 @@ bool Leader(const Look& look) {
   return true;
 }
 
-// Workers that wait name those for whom they wait. Who complains of a wait of its own is a victim.
+// Workers that wait name those for whom they wait. A worker that complains of a wait of its own is
+// a victim.
 bool Named(const Look& look) {
   std::map<int, AwaitedByName> named;
   for (int i = 0; i < static_cast<int>(look.all()); ++i) {
@@ -531,7 +532,7 @@ bool HoldsAny(std::string_view line, std::initializer_list<std::string_view> wor
   });
 }
 
-// What a host does, by a line that says that it begins.
+// The activity of a host that a line says to begin.
 std::optional<HostActivity> Begun(std::string_view line) {
   if (!HoldsAny(line, {"ing "})) return std::nullopt;
   if (HoldsAny(line, {"restoring", "loading checkpoint", "reading checkpoint"})) {

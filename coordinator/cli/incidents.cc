@@ -38,7 +38,7 @@ std::string Text(const std::vector<v1::IncidentSummary>& incidents) {
 
 using Incidents = google::protobuf::RepeatedPtrField<v1::IncidentSummary>;
 
-// Whether a verdict can have it, in capitals, as its cause or its detail.
+// True if a verdict can have this name, in capitals, as its cause or its detail.
 bool IsCauseOrDetail(std::string_view name) {
   for (int cause = 0; cause <= static_cast<int>(Cause::kUnknown); ++cause) {
     if (CauseName(static_cast<Cause>(cause)) == name) return true;
