@@ -56,7 +56,7 @@ TEST(EvidenceWireTest, SnapshotWithEveryFieldSurvivesBothWays) {
 TEST(EvidenceWireTest, ReportedZerosStayReported) {
   v1::Snapshot message;
   FillWithZeros(message);
-  message.mutable_settings(0)->set_name("TPU_TOPOLOGY");  // a setting has one
+  message.mutable_settings(0)->set_name("TPU_TOPOLOGY");            // a setting has one
   message.mutable_collectives(0)->set_instruction("all-reduce.3");  // and a collective
   absl::StatusOr<Snapshot> evidence = SnapshotFromWire(message);
   ASSERT_TRUE(evidence.ok()) << evidence.status();
