@@ -502,7 +502,7 @@ TEST(AgentCoreHostTest, AHangLineAndAHaltRaiseTheAlarmAtOnce) {
   EXPECT_THAT(script.SentAlarms(), SizeIs(3));
 }
 
-TEST(AgentCoreHostTest, LastWordsOfAProcessGoWhenTheNextComes) {
+TEST(AgentCoreHostTest, FinalLinesOfAProcessGoWhenTheNextComes) {
   HostScript script;
   script.Launch(1);
   script.Step(Said(LogKind::kHaltHardware));

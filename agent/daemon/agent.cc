@@ -68,7 +68,7 @@ void Agent::Run() {
     running = !std::holds_alternative<ShutdownRequested>(event);
     telemetry_.Note(event);
     CarryOut(core_.Step(event, CurrentInstant()));
-    last_words_.Note(core_.MayEnd());
+    exit_condition_.Note(core_.MayEnd());
     if (const auto* received = std::get_if<MessageReceived>(&event)) {
       // From the first message on the agent does the work that it will do for days.
       if (!std::exchange(settled_, true)) ForgetStartUp();

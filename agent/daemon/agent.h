@@ -13,8 +13,8 @@
 #include "agent/daemon/agent_metrics.h"
 #include "agent/daemon/dump_reader.h"
 #include "agent/daemon/event_queue.h"
+#include "agent/daemon/exit_condition.h"
 #include "agent/daemon/host_watcher.h"
-#include "agent/daemon/last_words.h"
 #include "agent/daemon/log_watcher.h"
 #include "agent/daemon/prober.h"
 #include "agent/daemon/sampler.h"
@@ -59,7 +59,7 @@ class Agent {
 
   // Readable once the training process has ended and there is nothing to stay for.
   // Any thread.
-  int last_words_fd() const { return last_words_.fd(); }
+  int exit_fd() const { return exit_condition_.fd(); }
 
  private:
   void CarryOut(const Effects& effects);
@@ -67,7 +67,7 @@ class Agent {
 
   const secrets::Redactor redactor_;
   AgentTelemetry telemetry_;
-  LastWords last_words_;
+  ExitCondition exit_condition_;
   bool settled_ = false;
   EventQueue events_;
   std::unique_ptr<StateKeeper> keeper_;

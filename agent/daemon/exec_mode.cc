@@ -99,8 +99,8 @@ void AwaitEnd(const CommandWatch& command, const Agent& agent, program::StopSign
     if (stop) return;
   }
   const absl::Duration patience =
-      command.told_to_end->load() != 0 ? kLastWordsIfTold : kLastWordsFor;
-  waiting[2].fd = agent.last_words_fd();
+      command.told_to_end->load() != 0 ? kFinalReportIfTold : kFinalReportFor;
+  waiting[2].fd = agent.exit_fd();
   wait(ToTimeout(patience));
 }
 

@@ -24,8 +24,8 @@ inline constexpr absl::Duration kSlowestRestart = absl::Minutes(1);
 inline constexpr absl::Duration kDrainPatience = absl::Seconds(5);
 // Time for which the agent stays after the command's end, until a coordinator has learnt of it and
 // collected; and a shorter time if the command was told to end: the sender of the signal waits.
-inline constexpr absl::Duration kLastWordsFor = absl::Seconds(5);
-inline constexpr absl::Duration kLastWordsIfTold = absl::Seconds(2);
+inline constexpr absl::Duration kFinalReportFor = absl::Seconds(5);
+inline constexpr absl::Duration kFinalReportIfTold = absl::Seconds(2);
 // A log of the agent that is larger than this at its start is renamed.
 inline constexpr int64_t kMaxExecLogBytes = 16 * 1024 * 1024;
 // A line without a reader within this time is lost.

@@ -467,7 +467,7 @@ void Supervisor::SeeItOut() {
   for (const Output& output : outputs_) PutNothingAt(output.relayed->to);
   const bool told = told_to_end_->load() != 0;
   const absl::Duration patience =
-      MonotonicTime() + kAgentEndGrace + (told ? kLastWordsIfTold : kLastWordsFor);
+      MonotonicTime() + kAgentEndGrace + (told ? kFinalReportIfTold : kFinalReportFor);
   restart_at_ = absl::InfiniteDuration();
   while (agent_ > 0 && MonotonicTime() < patience) Await(patience);
   if (agent_ > 0) kill(agent_, SIGKILL);

@@ -91,19 +91,19 @@ void Coordinator::BeginWork() {
           settings_.core.shape.job.empty() ? std::nullopt : std::optional(settings_.core.shape.job),
       .disk = settings_.disk,
       .runner = hooks_});
-  keeper_ = std::make_unique<IncidentKeeper>(
+  pipeline_ = std::make_unique<IncidentPipeline>(
       IncidentStore(settings_.state_dir, *settings_.disk),
-      IncidentKeeper::Settings{.retention = settings_.retention,
-                               .pending = {},
-                               .wrote =
-                                   [telemetry = telemetry_, arrived = removal_worker_->Arrived()](
-                                       const std::string& id, absl::Duration took) {
-                                     telemetry->CountWrite(took);
-                                     arrived(id);
-                                   },
-                               .ended = removal_worker_->Ended()});
+      IncidentPipeline::Settings{.retention = settings_.retention,
+                                 .pending = {},
+                                 .wrote =
+                                     [telemetry = telemetry_, arrived = removal_worker_->Arrived()](
+                                         const std::string& id, absl::Duration took) {
+                                       telemetry->CountWrite(took);
+                                       arrived(id);
+                                     },
+                                 .ended = removal_worker_->Ended()});
   writer_ = std::make_unique<IncidentWriter>(
-      *keeper_,
+      *pipeline_,
       IncidentWriter::Settings{
           .text_format = settings_.digest_format,
           .disk_patience = kDiskPatience,
@@ -118,7 +118,7 @@ void Coordinator::BeginWork() {
                                    std::make_shared<const IncidentArchive>(settings_.state_dir)](
                                   const std::string& id) { return RevisionOnDisk(archive, id); },
           .concluded = [this](IncidentConcluded event) { queue_.Post(std::move(event)); }});
-  operators_.SetKeeper(keeper_.get());
+  operators_.SetPipeline(pipeline_.get());
   pause_file_ = std::make_unique<PauseFile>(settings_.state_dir, settings_.disk);
   learnt_file_ = std::make_unique<LearntFile>(settings_.state_dir, settings_.disk);
   Recall();
@@ -250,7 +250,7 @@ std::string Coordinator::http_address() const { return http_ == nullptr ? "" : h
 Readings Coordinator::Read() const {
   const EventQueue::Depth depth = queue_.depth();
   return {.status = nullptr,
-          .disk = keeper_->Report(),
+          .disk = pipeline_->Report(),
           .removal = removal_worker_->Report(),
           .otlp = otlp_ == nullptr ? OtlpCounters() : otlp_->Report(),
           .queued_events = depth.events,
@@ -308,7 +308,7 @@ void Coordinator::Handle(PauseChanged effect) { pause_file_->Write(std::move(eff
 void Coordinator::Handle(PausesLearnt effect) { learnt_file_->Write(std::move(effect.pauses)); }
 
 void Coordinator::Handle(IncidentEnded effect) {
-  keeper_->End(effect.incident);
+  pipeline_->End(effect.incident);
   if (otlp_ == nullptr) return;
   otlp_->Send({.kind = IncidentEventKind::kRecovered,
                .incident = effect.incident.id,
@@ -336,7 +336,7 @@ void Coordinator::NoteDigest(const WrittenDigest& digest) {
 void Coordinator::Housekeep() {
   const absl::Duration now = MonotonicTime();
   telemetry_->NoteTurn(now);
-  keeper_->Watch();
+  pipeline_->Watch();
   service_.CutOffOverdue(now);
   operators_.CutOffOverdue(now);
 }

@@ -22,7 +22,7 @@
 #include "coordinator/server/status_cache.h"
 #include "coordinator/server/telemetry.h"
 #include "coordinator/server/web.h"
-#include "coordinator/store/incident_keeper.h"
+#include "coordinator/store/incident_pipeline.h"
 #include "coordinator/store/incident_writer.h"
 #include "coordinator/store/learnt_file.h"
 #include "coordinator/store/pause_file.h"
@@ -87,7 +87,7 @@ class Coordinator final : private EffectHandler {
 
   absl::Status Listen();
   // Makes the state directory this coordinator's own. FAILED_PRECONDITION if another one works
-  // there. The keeper reports a disk that fails or hangs.
+  // there. The pipeline reports a disk that fails or hangs.
   absl::Status TakeStateDirectory();
   // Starts the parts that work on the state directory.
   void BeginWork();
@@ -124,12 +124,12 @@ class Coordinator final : private EffectHandler {
   AgentService service_;
   StatusCache status_cache_;
   OperatorService operators_;
-  // The keeper's thread may outlive all of this.
+  // The pipeline's thread may outlive all of this.
   const std::shared_ptr<Telemetry> telemetry_ = std::make_shared<Telemetry>();
   std::unique_ptr<OtlpExporter> otlp_;  // nullptr: no endpoint is given
   std::shared_ptr<ProcessHookRunner> hooks_;
   std::unique_ptr<RemovalWorker> removal_worker_;
-  std::unique_ptr<IncidentKeeper> keeper_;
+  std::unique_ptr<IncidentPipeline> pipeline_;
   std::unique_ptr<IncidentWriter> writer_;
   std::unique_ptr<IncidentRecovery> incident_recovery_;
   std::unique_ptr<PauseFile> pause_file_;

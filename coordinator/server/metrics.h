@@ -12,7 +12,7 @@
 #include "coordinator/otlp/exporter.h"
 #include "coordinator/removal/worker/removal_worker.h"
 #include "coordinator/server/telemetry.h"
-#include "coordinator/store/incident_keeper.h"
+#include "coordinator/store/incident_pipeline.h"
 #include "proto/transport/certificate_watch.h"
 
 namespace rapideye::coordinator {

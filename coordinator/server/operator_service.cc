@@ -231,9 +231,9 @@ grpc::ServerUnaryReactor* OperatorService::Pause(grpc::CallbackServerContext* co
   return reactor;
 }
 
-void OperatorService::SetKeeper(IncidentKeeper* keeper) {
+void OperatorService::SetPipeline(IncidentPipeline* pipeline) {
   const MutexLock lock(mutex_);
-  keeper_ = keeper;
+  pipeline_ = pipeline;
 }
 
 std::string OperatorService::CallerName(const grpc::CallbackServerContext& context,
@@ -263,9 +263,9 @@ grpc::ServerUnaryReactor* OperatorService::Acknowledge(grpc::CallbackServerConte
   std::shared_ptr<std::future<absl::Status>> written;
   {
     const MutexLock lock(mutex_);
-    if (keeper_ != nullptr) {
+    if (pipeline_ != nullptr) {
       written =
-          std::make_shared<std::future<absl::Status>>(keeper_->Acknowledge(id, acknowledgement));
+          std::make_shared<std::future<absl::Status>>(pipeline_->Acknowledge(id, acknowledgement));
     }
   }
   if (written == nullptr) {

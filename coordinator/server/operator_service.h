@@ -19,7 +19,7 @@
 #include "coordinator/server/operator_call.h"
 #include "coordinator/server/status_cache.h"
 #include "coordinator/store/incident_archive.h"
-#include "coordinator/store/incident_keeper.h"
+#include "coordinator/store/incident_pipeline.h"
 #include "digest/digest.h"
 #include "proto/common/sync/mutex.h"
 #include "proto/common/worker/worker.h"
@@ -61,9 +61,9 @@ class OperatorService final : public v1::Operator::CallbackService {
   void Handle(const SnapshotRefused& effect);
   void Handle(const PauseAnswered& effect);
 
-  // Sets the keeper of acknowledgements, which outlives the server that this is registered with.
+  // Sets the pipeline of acknowledgements, which outlives the server that this is registered with.
   // Before, none is accepted.
-  void SetKeeper(IncidentKeeper* keeper);
+  void SetPipeline(IncidentPipeline* pipeline);
 
   // From now on refuses callers whose certificate `checker` refuses.
   void CheckPeers(std::shared_ptr<const transport::PeerChecker> checker);
@@ -101,7 +101,7 @@ class OperatorService final : public v1::Operator::CallbackService {
   const std::vector<std::string> identities_;
   const std::shared_ptr<CallLimiter> limiter_ = std::make_shared<CallLimiter>();
   Mutex mutex_;
-  IncidentKeeper* keeper_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  IncidentPipeline* pipeline_ ABSL_GUARDED_BY(mutex_) = nullptr;
   Ticket next_ ABSL_GUARDED_BY(mutex_) = 1;
   std::map<Ticket, PendingSnapshot> pending_ ABSL_GUARDED_BY(mutex_);
   struct PendingPause {

@@ -1,5 +1,5 @@
 // Telemetry counts the work of the coordinator's shells, beside the counters of core and
-// keeper.
+// pipeline.
 #ifndef RAPIDEYE_COORDINATOR_SERVER_TELEMETRY_H_
 #define RAPIDEYE_COORDINATOR_SERVER_TELEMETRY_H_
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "coordinator/core/job_status.h"
-#include "coordinator/store/incident_keeper.h"
+#include "coordinator/store/incident_pipeline.h"
 #include "coordinator/store/incident_summary.h"
 
 namespace rapideye::coordinator {

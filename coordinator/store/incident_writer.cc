@@ -89,8 +89,8 @@ bool EvidenceExtent::AddsStacksTo(const EvidenceExtent& before) const {
          named_positions >= before.named_positions;
 }
 
-IncidentWriter::IncidentWriter(IncidentKeeper& keeper, Settings settings)
-    : keeper_(keeper), settings_(std::move(settings)) {}
+IncidentWriter::IncidentWriter(IncidentPipeline& pipeline, Settings settings)
+    : pipeline_(pipeline), settings_(std::move(settings)) {}
 
 IncidentWriter::~IncidentWriter() {
   worker_.Post([this] { FinishWaiting(); });
@@ -265,7 +265,7 @@ IncidentRecord IncidentWriter::RecordOf(const Begun& begun) const {
 void IncidentWriter::Finish(Begun begun) {
   const Conclude& conclude = *begun.conclude;
   const std::string& id = conclude.incident_id;
-  const std::string path = keeper_.PathOf(id);
+  const std::string path = pipeline_.PathOf(id);
   digest::ReportContext context{
       .incident_id = id,
       .timings = digest::Timings{.detect_to_collect_ms =
@@ -308,7 +308,7 @@ void IncidentWriter::Finish(Begun begun) {
   last_verdict_ = begun.verdict;
   last_evidence_ = EvidenceExtent::Of(conclude.capture);
   const auto first_try =
-      keeper_.Keep({.id = id, .files = std::move(files), .revision = begun.revision});
+      pipeline_.Keep({.id = id, .files = std::move(files), .revision = begun.revision});
   const absl::Duration patience = settings_.disk_patience;
   if (first_try.wait_for(absl::ToChronoNanoseconds(patience)) != std::future_status::ready) {
     spdlog::error("incident {}: the state directory has not taken it within {}; still trying", id,

@@ -16,7 +16,7 @@
 #include "coordinator/core/limits.h"
 #include "coordinator/fleet/records/records.h"
 #include "coordinator/store/digest_times.h"
-#include "coordinator/store/incident_keeper.h"
+#include "coordinator/store/incident_pipeline.h"
 #include "digest/digest.h"
 #include "proto/common/worker/worker.h"
 
@@ -51,7 +51,7 @@ struct EvidenceExtent {
   bool AddsStacksTo(const EvidenceExtent& before) const;
 };
 
-// Thread-safe. Its thread classifies, renders and logs; the keeper's writes, so
+// Thread-safe. Its thread classifies, renders and logs; the pipeline's writes, so
 // that a disk which hangs cannot silence the digest.
 class IncidentWriter {
  public:
@@ -79,7 +79,7 @@ class IncidentWriter {
     std::function<void(Cause cause, absl::Duration classification)> classified;
     // Called with every digest that is in the log. May be empty.
     std::function<void(const WrittenDigest&)> digested = nullptr;
-    // Called with every hang, before the keeper gets it. May be empty.
+    // Called with every hang, before the pipeline gets it. May be empty.
     std::function<void(IncidentRecord)> found = nullptr;
     // Requests the texts of programs that have diverged; the answer is a Post of
     // TextsGathered. Empty: texts are not available.
@@ -92,8 +92,8 @@ class IncidentWriter {
     std::function<void(IncidentConcluded)> concluded;
   };
 
-  // `keeper` outlives the writer.
-  IncidentWriter(IncidentKeeper& keeper, Settings settings);
+  // `pipeline` outlives the writer.
+  IncidentWriter(IncidentPipeline& pipeline, Settings settings);
   // Finishes incidents under way, without texts that have not arrived.
   ~IncidentWriter();
 
@@ -137,7 +137,7 @@ class IncidentWriter {
   void Announce(const Begun& begun, std::string text,
                 const std::optional<ToldVerdict>& verdict) const;
 
-  IncidentKeeper& keeper_;
+  IncidentPipeline& pipeline_;
   const Settings settings_;
   // Only the thread uses these.
   std::optional<Begun> awaits_texts_;

@@ -52,15 +52,16 @@ class IncidentWriterTest : public ::testing::Test {
   std::string Digest(Disk& disk, absl::Duration patience) {
     std::promise<std::string> digest;
     std::promise<IncidentConcluded> concluded;
-    IncidentKeeper keeper(IncidentStore(root_, disk),
-                          {.retention = {}, .pending = {}, .patience = patience, .wrote = nullptr});
+    IncidentPipeline pipeline(
+        IncidentStore(root_, disk),
+        {.retention = {}, .pending = {}, .patience = patience, .wrote = nullptr});
     IncidentWriter writer(
-        keeper, {.disk_patience = patience,
-                 .log_digest = [&](const std::string&, const std::string& text,
-                                   const auto&) { digest.set_value(text); },
-                 .classified = [this](Cause cause, absl::Duration) { cause_ = cause; },
-                 .digested = [this](const WrittenDigest& digest) { written_ = digest; },
-                 .concluded = [&](IncidentConcluded event) { concluded.set_value(event); }});
+        pipeline, {.disk_patience = patience,
+                   .log_digest = [&](const std::string&, const std::string& text,
+                                     const auto&) { digest.set_value(text); },
+                   .classified = [this](Cause cause, absl::Duration) { cause_ = cause; },
+                   .digested = [this](const WrittenDigest& digest) { written_ = digest; },
+                   .concluded = [&](IncidentConcluded event) { concluded.set_value(event); }});
     writer.Post(Hang());
     const IncidentConcluded event = concluded.get_future().get();
     EXPECT_EQ(event.incident_id, kId);
@@ -98,18 +99,18 @@ TEST_F(IncidentWriterTest, AVerdictThatTakesTooLongDoesNotSilenceTheDigest) {
   std::promise<void> concluded;
   std::promise<void> never;
   const std::shared_future<void> end = never.get_future().share();
-  IncidentKeeper keeper(IncidentStore(root_, RealDisk()),
-                        {.retention = {}, .pending = {}, .wrote = nullptr});
-  IncidentWriter writer(keeper, {.verdict_patience = absl::ZeroDuration(),
-                                 .classify =
-                                     [end](const Capture&) {
-                                       end.wait();
-                                       return Verdict();
-                                     },
-                                 .log_digest = [&](const std::string&, const std::string& text,
-                                                   const auto&) { digest.set_value(text); },
-                                 .classified = nullptr,
-                                 .concluded = [&](IncidentConcluded) { concluded.set_value(); }});
+  IncidentPipeline pipeline(IncidentStore(root_, RealDisk()),
+                            {.retention = {}, .pending = {}, .wrote = nullptr});
+  IncidentWriter writer(pipeline, {.verdict_patience = absl::ZeroDuration(),
+                                   .classify =
+                                       [end](const Capture&) {
+                                         end.wait();
+                                         return Verdict();
+                                       },
+                                   .log_digest = [&](const std::string&, const std::string& text,
+                                                     const auto&) { digest.set_value(text); },
+                                   .classified = nullptr,
+                                   .concluded = [&](IncidentConcluded) { concluded.set_value(); }});
   writer.Post(Hang());
   concluded.get_future().wait();
   EXPECT_THAT(digest.get_future().get(), HasSubstr("Full error digest:"));
@@ -122,9 +123,9 @@ TEST_F(IncidentWriterTest, ARenderingThatTakesTooLongLeavesTheCauseAndItsCulprit
   std::promise<void> concluded;
   std::promise<void> never;
   const std::shared_future<void> end = never.get_future().share();
-  IncidentKeeper keeper(IncidentStore(root_, RealDisk()),
-                        {.retention = {}, .pending = {}, .wrote = nullptr});
-  IncidentWriter writer(keeper,
+  IncidentPipeline pipeline(IncidentStore(root_, RealDisk()),
+                            {.retention = {}, .pending = {}, .wrote = nullptr});
+  IncidentWriter writer(pipeline,
                         {.render_patience = absl::ZeroDuration(),
                          .report =
                              [end](const Capture&, const Verdict&, const digest::ReportContext&) {
@@ -171,13 +172,13 @@ Conclude Divergence() {
 TEST_F(IncidentWriterTest, DivergedProgramsAreComparedBeforeTheDigest) {
   std::promise<TextsWanted> wanted;
   std::promise<std::string> digest;
-  IncidentKeeper keeper(IncidentStore(root_, RealDisk()), {});
+  IncidentPipeline pipeline(IncidentStore(root_, RealDisk()), {});
   IncidentWriter writer(
-      keeper, {.log_digest = [&](const std::string&, const std::string& text,
-                                 const auto&) { digest.set_value(text); },
-               .classified = nullptr,
-               .want_texts = [&](TextsWanted texts) { wanted.set_value(std::move(texts)); },
-               .concluded = [](const IncidentConcluded&) {}});
+      pipeline, {.log_digest = [&](const std::string&, const std::string& text,
+                                   const auto&) { digest.set_value(text); },
+                 .classified = nullptr,
+                 .want_texts = [&](TextsWanted texts) { wanted.set_value(std::move(texts)); },
+                 .concluded = [](const IncidentConcluded&) {}});
   writer.Post(Divergence());
   const TextsWanted texts = wanted.get_future().get();
   EXPECT_EQ(texts.incident_id, kId);
@@ -195,13 +196,13 @@ TEST_F(IncidentWriterTest, DivergedProgramsAreComparedBeforeTheDigest) {
 TEST_F(IncidentWriterTest, TheEndWaitsForNoTexts) {
   std::string digest;
   std::promise<void> wanted;
-  IncidentKeeper keeper(IncidentStore(root_, RealDisk()), {});
+  IncidentPipeline pipeline(IncidentStore(root_, RealDisk()), {});
   {
-    IncidentWriter writer(keeper, {.log_digest = [&](const std::string&, const std::string& text,
-                                                     const auto&) { digest = text; },
-                                   .classified = nullptr,
-                                   .want_texts = [&](const TextsWanted&) { wanted.set_value(); },
-                                   .concluded = [](const IncidentConcluded&) {}});
+    IncidentWriter writer(pipeline, {.log_digest = [&](const std::string&, const std::string& text,
+                                                       const auto&) { digest = text; },
+                                     .classified = nullptr,
+                                     .want_texts = [&](const TextsWanted&) { wanted.set_value(); },
+                                     .concluded = [](const IncidentConcluded&) {}});
     writer.Post(Divergence());
     wanted.get_future().get();
   }
@@ -227,16 +228,16 @@ class FurtherLooksTest : public IncidentWriterTest {
   // Starts a writer in another process of the coordinator, if there was one before.
   void Start() {
     writer_.reset();
-    keeper_.reset();
-    keeper_ = std::make_unique<IncidentKeeper>(
+    pipeline_.reset();
+    pipeline_ = std::make_unique<IncidentPipeline>(
         IncidentStore(root_, RealDisk()),
-        IncidentKeeper::Settings{
+        IncidentPipeline::Settings{
             .retention = {},
             .pending = {},
             .patience = absl::Seconds(30),
             .wrote = [this](const std::string& key, absl::Duration) { wrote_.push_back(key); }});
     writer_ = std::make_unique<IncidentWriter>(
-        *keeper_,
+        *pipeline_,
         IncidentWriter::Settings{
             .disk_patience = absl::Seconds(30),
             .log_digest = [this](const std::string&, const std::string& text,
@@ -256,7 +257,7 @@ class FurtherLooksTest : public IncidentWriterTest {
   std::vector<std::string> digests_;
   std::vector<IncidentRecord> found_;
   std::promise<IncidentConcluded> concluded_;
-  std::unique_ptr<IncidentKeeper> keeper_;
+  std::unique_ptr<IncidentPipeline> pipeline_;
   std::unique_ptr<IncidentWriter> writer_;
 };
 
@@ -341,7 +342,7 @@ TEST_F(FurtherLooksTest, AVerdictThatHasChangedTakesThePlaceOfTheFirst) {
   ASSERT_EQ(found_.size(), 2u);
   EXPECT_EQ(found_[1].id, IncidentKey(kId, 2));
   EXPECT_EQ(found_[1].cause, "BAD_TPU_CHIP");
-  keeper_->Keep({.id = "20261120T124420Z-00000000", .files = {}}).wait();  // they are on disk
+  pipeline_->Keep({.id = "20261120T124420Z-00000000", .files = {}}).wait();  // they are on disk
   ASSERT_GE(wrote_.size(), 2u);
   EXPECT_EQ(wrote_[0], kId);
   EXPECT_EQ(wrote_[1], IncidentKey(kId, 2));

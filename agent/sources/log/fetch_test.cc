@@ -125,7 +125,7 @@ TEST_F(LogFollowerTest, PutsPartsOfALineTogether) {
   EXPECT_THAT(Hosts(), ElementsAre("a"));
 }
 
-TEST_F(LogFollowerTest, LastWordsWithoutAnEndAreHeard) {
+TEST_F(LogFollowerTest, FinalLinesWithoutAnEndAreRead) {
   Append("log", "x\n");
   Follow("log");
   Read();

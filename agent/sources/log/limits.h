@@ -32,7 +32,7 @@ inline constexpr absl::Duration kLogSearch = absl::Seconds(2);
 inline constexpr size_t kMaxLogEvents = 64;
 inline constexpr absl::Duration kKeepLogEventsFor = absl::Hours(1);
 // A process's last words are read this long after its end, at most.
-inline constexpr absl::Duration kLastWordsDelay = absl::Seconds(1);
+inline constexpr absl::Duration kFinalLinesDelay = absl::Seconds(1);
 
 }  // namespace rapideye::agent
 

@@ -149,7 +149,7 @@ void LogState::ProcessReplaced(std::optional<absl::Duration> before_until) {
   advanced_at_.reset();
   advances_ = 0;
   longest_.reset();
-  const absl::Duration last = *before_until + kLastWordsDelay;
+  const absl::Duration last = *before_until + kFinalLinesDelay;
   const size_t forgotten = std::erase_if(
       lines_.lines(), [last](const CountedLines::Line& line) { return line.last <= last; });
   if (forgotten > 0) hang_report_.reset();

@@ -97,7 +97,7 @@ TEST(LogStateTest, ForgetsWhatIsOldAndWhatAnotherProcessSaid) {
   LogState state;
   Observe(state, HangLine(), absl::Seconds(10));
   Observe(state, Line(LogKind::kCoreHalt, "a"), absl::Seconds(20));
-  state.ProcessReplaced(absl::Seconds(15) - kLastWordsDelay);
+  state.ProcessReplaced(absl::Seconds(15) - kFinalLinesDelay);
   EXPECT_FALSE(Describe(state, absl::Seconds(21)).hang_report.has_value());
   EXPECT_THAT(Describe(state, absl::Seconds(21)).log_events, SizeIs(1));
   EXPECT_THAT(Describe(state, absl::Seconds(21) + kKeepLogEventsFor).log_events, IsEmpty());

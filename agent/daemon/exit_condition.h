@@ -1,17 +1,17 @@
-// LastWords tells another thread that an agent whose training process has ended may exit.
-#ifndef RAPIDEYE_AGENT_DAEMON_LAST_WORDS_H_
-#define RAPIDEYE_AGENT_DAEMON_LAST_WORDS_H_
+// ExitCondition tells another thread that an agent whose training process has ended may exit.
+#ifndef RAPIDEYE_AGENT_DAEMON_EXIT_CONDITION_H_
+#define RAPIDEYE_AGENT_DAEMON_EXIT_CONDITION_H_
 
 namespace rapideye::agent {
 
 // Carries AgentCore::MayEnd from the thread that owns the core to the thread that waits for
 // the end. A new process in the place of the ended one revokes it.
-class LastWords {
+class ExitCondition {
  public:
-  LastWords();
-  ~LastWords();
-  LastWords(const LastWords&) = delete;
-  LastWords& operator=(const LastWords&) = delete;
+  ExitCondition();
+  ~ExitCondition();
+  ExitCondition(const ExitCondition&) = delete;
+  ExitCondition& operator=(const ExitCondition&) = delete;
 
   // After each step of the core, on its thread.
   void Note(bool may_end);
@@ -26,4 +26,4 @@ class LastWords {
 
 }  // namespace rapideye::agent
 
-#endif  // RAPIDEYE_AGENT_DAEMON_LAST_WORDS_H_
+#endif  // RAPIDEYE_AGENT_DAEMON_EXIT_CONDITION_H_

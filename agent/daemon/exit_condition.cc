@@ -1,4 +1,4 @@
-#include "agent/daemon/last_words.h"
+#include "agent/daemon/exit_condition.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -7,11 +7,11 @@
 
 namespace rapideye::agent {
 
-LastWords::LastWords() : done_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+ExitCondition::ExitCondition() : done_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
-LastWords::~LastWords() { close(done_); }
+ExitCondition::~ExitCondition() { close(done_); }
 
-void LastWords::Note(bool may_end) {
+void ExitCondition::Note(bool may_end) {
   if (std::exchange(may_end_, may_end) == may_end) return;
   eventfd_t count = 1;
   if (may_end) {

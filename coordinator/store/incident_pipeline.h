@@ -1,7 +1,7 @@
-// IncidentKeeper writes incidents to the state directory, on a thread of its own, and retries until
-// they are on disk.
-#ifndef RAPIDEYE_COORDINATOR_STORE_INCIDENT_KEEPER_H_
-#define RAPIDEYE_COORDINATOR_STORE_INCIDENT_KEEPER_H_
+// IncidentPipeline writes incidents to the state directory, on a thread of its own, and retries
+// until they are on disk.
+#ifndef RAPIDEYE_COORDINATOR_STORE_INCIDENT_PIPELINE_H_
+#define RAPIDEYE_COORDINATOR_STORE_INCIDENT_PIPELINE_H_
 
 #include <cstdint>
 #include <functional>
@@ -44,7 +44,7 @@ struct DiskReport {
 // Thread-safe. An incident that cannot be written stays in memory, in bounds, and is tried
 // again until the disk takes it; the log has each failure, and each incident that is given up
 // in the end.
-class IncidentKeeper {
+class IncidentPipeline {
  public:
   struct Settings {
     Retention retention;
@@ -52,19 +52,19 @@ class IncidentKeeper {
     // A disk that takes longer than this counts as hanging.
     absl::Duration patience = kDiskPatience;
     // Called for each digest of an incident that is on disk (IncidentKey), with the time that the
-    // writing took, on a thread that may outlive the keeper. May be empty.
+    // writing took, on a thread that may outlive the pipeline. May be empty.
     std::function<void(const std::string& key, absl::Duration took)> wrote;
     // Called on that thread for each incident whose end is on disk. May be empty.
     std::function<void(const std::string& id)> ended = {};
   };
 
   // Prepares the state directory, off the calling thread.
-  IncidentKeeper(IncidentStore store, Settings settings);
+  IncidentPipeline(IncidentStore store, Settings settings);
   // Tries once more to write the incidents that wait; if the disk hangs, leaves the thread
   // behind. Logs the incidents that are lost.
-  ~IncidentKeeper();
-  IncidentKeeper(const IncidentKeeper&) = delete;
-  IncidentKeeper& operator=(const IncidentKeeper&) = delete;
+  ~IncidentPipeline();
+  IncidentPipeline(const IncidentPipeline&) = delete;
+  IncidentPipeline& operator=(const IncidentPipeline&) = delete;
 
   // The result of the first try; an error is in the log already.
   std::future<absl::Status> Keep(IncidentFiles incident);
@@ -82,7 +82,7 @@ class IncidentKeeper {
   std::string PathOf(const std::string& id) const;
 
  private:
-  // The state of the thread. It may outlive the keeper if the disk hangs.
+  // The state of the thread. It may outlive the pipeline if the disk hangs.
   struct State;
 
   const std::shared_ptr<State> state_;
@@ -91,4 +91,4 @@ class IncidentKeeper {
 
 }  // namespace rapideye::coordinator
 
-#endif  // RAPIDEYE_COORDINATOR_STORE_INCIDENT_KEEPER_H_
+#endif  // RAPIDEYE_COORDINATOR_STORE_INCIDENT_PIPELINE_H_

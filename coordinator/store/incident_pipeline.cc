@@ -1,4 +1,4 @@
-#include "coordinator/store/incident_keeper.h"
+#include "coordinator/store/incident_pipeline.h"
 
 #include <spdlog/spdlog.h>
 
@@ -36,7 +36,7 @@ std::string Explain(const absl::Status& status) {
 
 }  // namespace
 
-struct IncidentKeeper::State {
+struct IncidentPipeline::State {
   State(IncidentStore s, Settings given)
       : store(std::move(s)), settings(std::move(given)), pending(settings.pending) {}
 
@@ -91,7 +91,7 @@ struct IncidentKeeper::State {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
 };
 
-absl::Duration IncidentKeeper::State::Turn() {
+absl::Duration IncidentPipeline::State::Turn() {
   const MutexLock lock(mutex);
   for (;;) {
     if (MonotonicTime() >= prepare_at && !stopping) Prepare();
@@ -103,7 +103,7 @@ absl::Duration IncidentKeeper::State::Turn() {
   return std::min({pending.NextDue(), prepare_at, notes_at});
 }
 
-void IncidentKeeper::State::WriteNotes() {
+void IncidentPipeline::State::WriteNotes() {
   notes_at = absl::InfiniteDuration();
   std::deque<NoteToWrite> later;
   while (!notes.empty()) {
@@ -131,7 +131,7 @@ void IncidentKeeper::State::WriteNotes() {
   }
 }
 
-bool IncidentKeeper::State::WriteNote(NoteToWrite& note) {
+bool IncidentPipeline::State::WriteNote(NoteToWrite& note) {
   const absl::Status status = WithDisk([&] { return store.Annotate(note.id, note.file); });
   if (!note.end) {
     note.done.set_value(status);
@@ -148,7 +148,7 @@ bool IncidentKeeper::State::WriteNote(NoteToWrite& note) {
   return false;
 }
 
-void IncidentKeeper::State::Prepare() {
+void IncidentPipeline::State::Prepare() {
   const auto leftovers = WithDisk([this] { return store.Prepare(); });
   if (!leftovers.ok()) {
     prepare_at = MonotonicTime() + prepare_backoff.Next();
@@ -173,7 +173,7 @@ void IncidentKeeper::State::Prepare() {
   Retain("");
 }
 
-void IncidentKeeper::State::Write(const IncidentFiles& incident) {
+void IncidentPipeline::State::Write(const IncidentFiles& incident) {
   const absl::Duration begin = MonotonicTime();
   const absl::Status status = WithDisk([&] {
     return incident.revision > 1 ? store.Replace(incident.id, incident.files)
@@ -201,7 +201,7 @@ void IncidentKeeper::State::Write(const IncidentFiles& incident) {
   Retain(incident.id);
 }
 
-void IncidentKeeper::State::Retain(const std::string& latest) {
+void IncidentPipeline::State::Retain(const std::string& latest) {
   const IncidentStore::Retained retained =
       WithDisk([&] { return store.Retain(settings.retention, latest); });
   for (const std::string& id : retained.removed) {
@@ -218,23 +218,23 @@ void IncidentKeeper::State::Retain(const std::string& latest) {
   spdlog::error("old incidents cannot be removed: {}", Explain(retained.status));
 }
 
-void IncidentKeeper::State::NoteItWorks() {
+void IncidentPipeline::State::NoteItWorks() {
   if (!report.problem.empty()) spdlog::info("the state directory takes incidents again");
   report.problem.clear();
 }
 
-void IncidentKeeper::State::Answer(const std::string& id, const absl::Status& status) {
+void IncidentPipeline::State::Answer(const std::string& id, const absl::Status& status) {
   const auto promise = first_tries.find(id);
   if (promise == first_tries.end()) return;
   promise->second.set_value(status);
   first_tries.erase(promise);
 }
 
-IncidentKeeper::IncidentKeeper(IncidentStore store, Settings settings)
+IncidentPipeline::IncidentPipeline(IncidentStore store, Settings settings)
     : state_(std::make_shared<State>(std::move(store), std::move(settings))),
       worker_([state = state_](bool /*last*/) { return state->Turn(); }) {}
 
-IncidentKeeper::~IncidentKeeper() {
+IncidentPipeline::~IncidentPipeline() {
   absl::Duration patience = state_->settings.patience;
   {
     const MutexLock lock(state_->mutex);
@@ -255,7 +255,7 @@ IncidentKeeper::~IncidentKeeper() {
                 absl::StrJoin(lost, ", "), stopped ? "does not take them" : "hangs");
 }
 
-std::future<absl::Status> IncidentKeeper::Keep(IncidentFiles incident) {
+std::future<absl::Status> IncidentPipeline::Keep(IncidentFiles incident) {
   const MutexLock lock(state_->mutex);
   state_->Answer(incident.id, absl::AbortedError("the same incident came again"));
   std::future<absl::Status> first_try = state_->first_tries[incident.id].get_future();
@@ -271,7 +271,7 @@ std::future<absl::Status> IncidentKeeper::Keep(IncidentFiles incident) {
   return first_try;
 }
 
-void IncidentKeeper::End(const EndedIncident& ended) {
+void IncidentPipeline::End(const EndedIncident& ended) {
   const MutexLock lock(state_->mutex);
   state_->notes.push_back({.id = ended.id, .file = {kEndedFile, EndText(ended)}, .end = true});
   if (state_->notes.size() > kMaxEndedIncidents) {
@@ -282,8 +282,8 @@ void IncidentKeeper::End(const EndedIncident& ended) {
   worker_.Wake();
 }
 
-std::future<absl::Status> IncidentKeeper::Acknowledge(const std::string& id,
-                                                      const Acknowledgement& acknowledgement) {
+std::future<absl::Status> IncidentPipeline::Acknowledge(const std::string& id,
+                                                        const Acknowledgement& acknowledgement) {
   const MutexLock lock(state_->mutex);
   State::NoteToWrite& note = state_->notes.emplace_back(State::NoteToWrite{
       .id = id, .file = {kAcknowledgedFile, AcknowledgementText(acknowledgement)}});
@@ -293,7 +293,7 @@ std::future<absl::Status> IncidentKeeper::Acknowledge(const std::string& id,
   return done;
 }
 
-void IncidentKeeper::Watch() {
+void IncidentPipeline::Watch() {
   const MutexLock lock(state_->mutex);
   if (!state_->busy_since.has_value() || state_->hang_reported) return;
   if (MonotonicTime() - *state_->busy_since < state_->settings.patience) return;
@@ -304,7 +304,7 @@ void IncidentKeeper::Watch() {
       "behind --state-dir");
 }
 
-DiskReport IncidentKeeper::Report() const {
+DiskReport IncidentPipeline::Report() const {
   const MutexLock lock(state_->mutex);
   DiskReport report = state_->report;
   report.pending_incidents = static_cast<int64_t>(state_->pending.size());
@@ -320,6 +320,8 @@ DiskReport IncidentKeeper::Report() const {
   return report;
 }
 
-std::string IncidentKeeper::PathOf(const std::string& id) const { return state_->store.PathOf(id); }
+std::string IncidentPipeline::PathOf(const std::string& id) const {
+  return state_->store.PathOf(id);
+}
 
 }  // namespace rapideye::coordinator
