@@ -9,7 +9,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -41,6 +40,7 @@
 #include "proto/common/process/descriptor_limit.h"
 #include "proto/common/process/private_memory.h"
 #include "proto/common/process/signals.h"
+#include "proto/common/worker/thread.h"
 #include "proto/transport/certificate_watch.h"
 #include "proto/transport/credentials.h"
 #include "proto/transport/tls_files.h"
@@ -218,14 +218,14 @@ int Watch(const Flags& flags, const Identity& identity, Credentials credentials,
       {.warn = [](const std::string& text) { spdlog::warn("{}", text); },
        .changed = [](const std::shared_ptr<const transport::PeerChecker>&) {}},
       kCertificateInterval);
-  std::thread worker([&agent] { agent.Run(); });
+  Thread worker([&agent] { agent.Run(); });
   if (command != nullptr) {
     AwaitEnd(*command, agent, *signals);
   } else {
     signals->Wait();
   }
   agent.Stop();
-  worker.join();
+  worker.Join();
   spdlog::info("stopped");
   return program::kExitOk;
 }

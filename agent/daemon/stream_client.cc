@@ -276,7 +276,7 @@ StreamClient::~StreamClient() {
     stream_->AwaitDone();
   }
   queue_.Shutdown();
-  thread_.join();
+  thread_.Join();
 }
 
 void StreamClient::Run() {

@@ -9,11 +9,11 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "absl/time/time.h"
 #include "agent/core/effects.h"
 #include "proto/common/secrets/redactor.h"
+#include "proto/common/worker/thread.h"
 #include "proto/wire/messages.h"
 
 namespace rapideye::agent {
@@ -58,7 +58,7 @@ class StreamClient {
   const Sink sink_;
   grpc::CompletionQueue queue_;
   std::shared_ptr<Stream> stream_;
-  std::thread thread_;
+  Thread thread_;
 };
 
 }  // namespace rapideye::agent

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -177,7 +176,7 @@ absl::Status Complete(Flags& flags) {
                                                    absl::FormatDuration(kMinCollectDeadline)));
   }
   if (s.state_dir.empty()) return absl::InvalidArgumentError("--state-dir: must not be empty");
-  // A disk that hangs does not tell its type; the keeper reports the hang.
+  // A disk that hangs does not tell its type; the pipeline reports the hang.
   const std::optional<std::string> type =
       WithPatience([path = s.state_dir] { return file::NetworkFileSystemOf(path); }, kDiskPatience);
   const absl::Status place = CheckSqlitePlace(s.state_dir, type.value_or(""));
@@ -315,13 +314,13 @@ int RunProgram(int argc, char** argv, const std::function<void(CoordinatorSettin
                                                          : program::kExitFailure;
   }
   spdlog::info("listening on {}", (*coordinator)->address());
-  std::thread stopper([&] {
+  Thread stopper([&] {
     const std::optional<int> number = signals->Wait();
     spdlog::info("asked to stop by signal {}", number.value_or(0));
     (*coordinator)->RequestStop();
   });
   (*coordinator)->Run();
-  stopper.join();
+  stopper.Join();
   return program::kExitOk;
 }
 

@@ -343,13 +343,13 @@ void Acceptor::AddTo(grpc::ServerBuilder& builder,
 }
 
 void Acceptor::Start() {
-  thread_ = std::thread([this] { Run(); });
+  thread_.emplace([this] { Run(); });
 }
 
 void Acceptor::Stop() {
-  if (thread_.joinable()) {
+  if (thread_.has_value()) {
     eventfd_write(stop_, 1);
-    thread_.join();
+    thread_.reset();
   }
   for (const int listener : std::exchange(listeners_, {})) close(listener);
 }

@@ -11,12 +11,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "proto/common/worker/thread.h"
 
 namespace rapideye::transport {
 
@@ -65,7 +66,7 @@ class Acceptor {
   int spare_ = -1;  // given up for as long as it takes to turn a peer away
   int stop_ = -1;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> server_;
-  std::thread thread_;
+  std::optional<Thread> thread_;  // while it accepts
 };
 
 }  // namespace rapideye::transport

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Holds the repository to its shape: the top level, the sizes of what is read as one, and
-how headers begin.
+"""Holds the repository to its shape: the top level, the sizes of what is read as one, how
+headers begin, and who starts threads.
 
 usage: shape.py ROOT
 """
@@ -39,6 +39,10 @@ RULES = "classifier/rules/"
 OF_SENTENCES = re.compile(r'#include "(absl/strings/(?:str_cat|str_format|str_join)\.h|classifier/phrases\.h)"')
 # Rules that still build sentences, until they are rebuilt.
 WORDED_RULES = {"classifier/rules/job_logs.cc"}
+
+# The only threads, each with an owner that joins it or leaves it behind on purpose.
+THREADS = "proto/common/worker/"
+OWN_THREAD = re.compile(r"\bstd::j?thread\b|\bpthread_create\b|\bstd::async\b")
 
 
 def top_level_problems(paths):
@@ -124,11 +128,22 @@ def rule_problems(root, paths, worded):
     return found
 
 
+def thread_problems(root, paths):
+    found = []
+    for path in paths:
+        if (path.endswith((".cc", ".h")) and not path.startswith(("tests/", THREADS))
+                and not path.endswith("_test.cc")):
+            own = OWN_THREAD.search(repository.read(root, path))
+            if own:
+                found.append(f"{path}: {own[0]}: use Thread, Worker or PeriodicWorker of {THREADS}")
+    return found
+
+
 def problems(root, longer=None, cut_apart=None, worded=()):
     paths = repository.files(root)
     return (top_level_problems(paths) + file_problems(root, paths) + header_problems(root, paths)
             + cpp_problems(root, paths, longer or {}, cut_apart or {})
-            + rule_problems(root, paths, worded))
+            + rule_problems(root, paths, worded) + thread_problems(root, paths))
 
 
 def main():

@@ -67,6 +67,16 @@ class Shape(Tree):
         self.assertIn("a rule returns facts", problem)
         self.assertEqual(shape.problems(self.root, worded={rule}), [])
 
+    def test_threads_are_those_of_the_library(self):
+        own = "// A runs.\n#include <thread>\nstd::thread worker;\n"
+        self.write("proto/common/worker/thread.h", own)
+        self.write("agent/a_test.cc", own)
+        self.write("tests/sim/a.h", own)
+        self.assertEqual(shape.problems(self.root), [])
+        self.write("agent/a.h", own)
+        [problem] = shape.problems(self.root)
+        self.assertIn("agent/a.h: std::thread: use Thread", problem)
+
     def test_classes(self):
         def text(lines):
             return ("// Big is big.\nnamespace a {\nnamespace {\n\ntemplate <typename T>\nclass Big final : public Base<T>,\n"

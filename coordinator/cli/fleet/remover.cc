@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -24,6 +23,7 @@
 #include "coordinator/removal/remover_pages.h"
 #include "proto/common/flags/command_line.h"
 #include "proto/common/process/signals.h"
+#include "proto/common/worker/thread.h"
 
 namespace rapideye::cli {
 namespace {
@@ -50,7 +50,7 @@ class StopAtSignal {
         }) {}
   ~StopAtSignal() {
     eventfd_write(over_, 1);
-    thread_.join();
+    thread_.Join();
     close(over_);
   }
   StopAtSignal(const StopAtSignal&) = delete;
@@ -58,7 +58,7 @@ class StopAtSignal {
 
  private:
   const int over_;
-  std::thread thread_;
+  Thread thread_;
 };
 
 // The history's name in the log; INVALID_ARGUMENT if no history can have this address. A history

@@ -12,11 +12,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <thread>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
 #include "proto/common/clock/clock.h"
+#include "proto/common/worker/thread.h"
 
 namespace rapideye {
 namespace {
@@ -179,7 +179,7 @@ class Running {
     if (!ended) {
       // The kernel does not let the process go (a file server is away, say). A thread has to wait
       // for it all the same, or its zombie stays for ever.
-      std::thread([pid = pid_] { waitpid(pid, nullptr, 0); }).detach();
+      Thread([pid = pid_] { waitpid(pid, nullptr, 0); }).Join(absl::ZeroDuration());
       return {};
     }
     int status = 0;
