@@ -1,6 +1,7 @@
 #include "classifier/considered.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -54,11 +55,14 @@ Answer NoDivergence(const Case& c) {
 }
 
 Answer NoMismatch(const Case& c) {
-  std::set<std::string_view> modules;
+  std::map<std::string_view, std::set<std::string_view>> modules;  // to their fingerprints
   for (const ProgramInfo& program : c.topology.programs()) {
-    if (!program.module.empty()) modules.insert(program.module);
+    if (!program.module.empty()) modules[program.module].insert(program.fingerprint);
   }
   if (modules.empty()) return {WhyNot::kNoProgramsKnown};
+  const int64_t several = std::count_if(modules.begin(), modules.end(),
+                                        [](const auto& entry) { return entry.second.size() > 1; });
+  if (several > 0) return {WhyNot::kNotOneLaunch, several};
   return {WhyNot::kOneFingerprint, SizeOf(modules)};
 }
 

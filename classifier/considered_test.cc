@@ -47,6 +47,17 @@ TEST(Considered, EveryCauseThatWasNotFoundSaysWhy) {
   EXPECT_EQ(WhyNotText(verdict.considered[0]), "nothing has completed for 65 s");
 }
 
+// A module may be compiled for several shapes: that alone is no mismatch, and not one fingerprint.
+TEST(Considered, SeveralFingerprintsOfAModuleAreNotCalledOne) {
+  Scenario s;
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  s.RunOther(0, 0, "jit_eval", "dd04");
+  s.RunOther(0, 1, "jit_eval", "dd05");
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_NE(Told(verdict).find("FINGERPRINT_MISMATCH NOT_ONE_LAUNCH 1\n"), std::string::npos)
+      << Told(verdict);
+}
+
 TEST(Considered, ConnectionsThatWorkAreCounted) {
   Scenario s;
   s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);

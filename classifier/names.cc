@@ -146,6 +146,8 @@ std::string_view WhyNotName(WhyNot why) {
       return "PROGRAMS_CAN_MEET";
     case WhyNot::kOneFingerprint:
       return "ONE_FINGERPRINT";
+    case WhyNot::kNotOneLaunch:
+      return "NOT_ONE_LAUNCH";
     case WhyNot::kEveryHostQueued:
       return "EVERY_HOST_QUEUED";
     case WhyNot::kNobodyFailed:

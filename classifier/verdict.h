@@ -154,6 +154,7 @@ enum class WhyNot {
   kSamePrograms,      // all `count` workers run programs of one order
   kProgramsCanMeet,   // `count` workers are elsewhere in the programs, as a job may be
   kOneFingerprint,    // each of `count` modules has one fingerprint
+  kNotOneLaunch,      // `count` modules have several, of which no launch is known to run two
   kEveryHostQueued,   // none of `count` hosts lacks work or waits for input at the chain's end
   kNobodyFailed,      // no worker halted, ended or is missing
   kFailuresFollow,    // `count` errors are younger than the standstill, or follow from others

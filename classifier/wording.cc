@@ -73,6 +73,9 @@ std::string WhyNotFound(const Considered& considered) {
       return count == 1 ? "the module has one fingerprint at all workers"
                         : absl::StrCat("each of ", Count(count, "module"),
                                        " has one fingerprint at all workers");
+    case WhyNot::kNotOneLaunch:
+      return absl::StrCat(Count(count, "module"), count == 1 ? " has" : " have",
+                          " several fingerprints, but no launch is known to run two of them");
     case WhyNot::kEveryHostQueued:
       return absl::StrCat("none of ", Count(count, "host"),
                           " that have work lacks what the others wait for");
