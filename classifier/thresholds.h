@@ -49,6 +49,10 @@ inline constexpr int64_t kRuntimeLaunchThresholdMs = 60'000;
 // be called hung: no threshold is shorter than half of it.
 inline constexpr int64_t kLoopMovesWithinMs = 20'000;
 
+// A loop that has entered a step for so short a time shows that all loops were there to make the
+// step before: none of them has stood for long.
+inline constexpr int64_t kJustEnteredMs = 2'000;
+
 // A loop runs ahead of its device, and so of the other loops, by fewer steps.
 inline constexpr int64_t kLockstepSteps = 10;
 

@@ -165,7 +165,8 @@ void LoopsAdvancing(const Case& c, Findings& out) {
   const int64_t within_ms = std::min(c.threshold_ms, kLoopMovesWithinMs);
   int64_t telling = 0;
   int64_t recent = 0;
-  std::optional<int64_t> at;  // the furthest step that a loop has entered of late
+  std::optional<int64_t> at;         // the furthest step that a loop has entered of late
+  std::optional<int64_t> just_made;  // the one before the furthest that one has just entered
   std::vector<int64_t> between;
   for (const WorkerInfo& worker : c.topology.workers()) {
     if (worker.snapshot == nullptr || !worker.snapshot->progress.has_value()) continue;
@@ -179,12 +180,15 @@ void LoopsAdvancing(const Case& c, Findings& out) {
     if (*progress.phase_ms >= within_ms) continue;
     ++recent;
     at = std::max(at.value_or(*progress.step), *progress.step);
+    if (*progress.phase_ms < kJustEnteredMs) {
+      just_made = std::max(just_made.value_or(*progress.step - 1), *progress.step - 1);
+    }
   }
   // Between two phases a page has no time; but no loop enters a step before all loops have made
   // the step before.
   for (const int64_t step : between) {
     ++telling;
-    if (at.has_value() && step >= *at) ++recent;
+    if ((at.has_value() && step >= *at) || (just_made.has_value() && step >= *just_made)) ++recent;
   }
   // All loops that report must advance: a worker without a report may be the one that stands.
   const auto workers = static_cast<int64_t>(c.topology.workers().size());

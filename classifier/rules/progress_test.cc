@@ -68,7 +68,12 @@ TEST(Progress, LoopsBetweenTwoPhasesGoOnIfSomebodyHasEnteredTheirStep) {
   Scenario s = OfLoops(200);
   for (int task : {0, 1, 3}) s.At(0, task).progress = Progress{.step = 41};
   EXPECT_EQ(Diagnose(s), "NO_HANG/RUNNING");
-  s.At(0, 1).progress->step = 40;  // it has not come that far
+  s.At(0, 1).progress->step = 40;  // it has made the step before the one that is entered
+  EXPECT_EQ(Diagnose(s), "NO_HANG/RUNNING");
+  s.At(0, 2).progress->phase_ms = kJustEnteredMs;  // it may stand since then
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+  s.At(0, 2).progress->phase_ms = 200;
+  s.At(0, 1).progress->step = 39;  // it has not come that far
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
   s.At(0, 1).progress->step = 41;
   s.At(0, 2).progress->phase_ms = kLoopMovesWithinMs;
