@@ -338,6 +338,28 @@ void Decider::DropExplained() {
   items = std::move(kept);
 }
 
+// Of three groups of workers two findings hold the largest: it is told once.
+void AppendCulprits(Finding& from, Finding& to) {
+  for (Culprit& culprit : from.culprits) {
+    const auto rank = CulpritRank(culprit);
+    const auto names_it = [&](const Culprit& other) { return CulpritRank(other) == rank; };
+    const bool known = from.basis == Basis::kDivergence &&
+                       std::any_of(to.culprits.begin(), to.culprits.end(), names_it);
+    if (!known) to.culprits.push_back(std::move(culprit));
+  }
+}
+
+void AppendEvidence(Finding& from, Finding& to) {
+  for (EvidenceItem& item : from.evidence) {
+    const auto says_it = [&](const EvidenceItem& other) {
+      return other.statement == item.statement && other.workers == item.workers;
+    };
+    const bool known = from.basis == Basis::kDivergence &&
+                       std::any_of(to.evidence.begin(), to.evidence.end(), says_it);
+    if (!known) to.evidence.push_back(std::move(item));
+  }
+}
+
 void Decider::Merge() {
   std::vector<Finding> merged;
   for (Finding& finding : findings_.items) {
@@ -349,9 +371,9 @@ void Decider::Merge() {
       merged.push_back(std::move(finding));
       continue;
     }
-    for (Culprit& culprit : finding.culprits) same->culprits.push_back(std::move(culprit));
+    AppendCulprits(finding, *same);
     for (BrokenLink& link : finding.links) same->links.push_back(std::move(link));
-    for (EvidenceItem& item : finding.evidence) same->evidence.push_back(std::move(item));
+    AppendEvidence(finding, *same);
     const bool first = same->removable.empty() && !finding.removable.empty();
     std::move(finding.removable.begin(), finding.removable.end(),
               std::back_inserter(same->removable));

@@ -258,6 +258,9 @@ std::vector<Sides> DivergedSides(const Case& c) {
     BlameThoseAhead(c, sides);
     all.push_back(std::move(sides));
   }
+  // The odd one first: its side is what the texts are asked of.
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Sides& a, const Sides& b) { return a.odd.size() < b.odd.size(); });
   return all;
 }
 

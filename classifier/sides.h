@@ -27,7 +27,7 @@ bool IsAhead(const Case& c, int worker, int other);
 // True if all its cores, which are in a launch, wait for their slice or for a SparseCore.
 bool WaitsInSlice(const Case& c, int worker);
 
-// One entry per program that has no place in its cohort's order.
+// One entry per program that has no place in its cohort's order, the fewest workers first.
 std::vector<Sides> DivergedSides(const Case& c);
 
 // Culprits (at most ten of the smaller side; one of each if they are equal),

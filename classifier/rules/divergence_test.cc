@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,29 @@ TEST(DifferentModule, TheSmallerSideThoughItRunsTheUsualProgram) {
   Scenario s({.slices = 1});
   for (int task : {0, 1, 3}) s.RunOther(0, task, "jit_eval", "cc03");
   EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/MODULE_DIVERGENCE 0.2");
+}
+
+// Three groups are two findings against the largest one: what both hold is told once, and the
+// texts that are compared are those of the smallest group and of the largest.
+TEST(DifferentModule, OfThreeGroupsTheSmallestComesFirst) {
+  Scenario s({.slices = 1, .tasks = 8});
+  for (int task : {5, 6}) s.RunOther(0, task, "jit_step", "dd04");
+  s.RunOther(0, 7, "jit_step", "cc03");
+  EXPECT_EQ(Diagnose(s), "FINGERPRINT_MISMATCH 0.5 0.6 0.7");
+  const Verdict verdict = Classify(s.capture);
+  ASSERT_EQ(verdict.sides.size(), 2U);
+  EXPECT_EQ(verdict.sides[0].fingerprint, "cc03");
+  std::vector<std::string> told;
+  for (const EvidenceItem& item : verdict.evidence) told.push_back(item.statement);
+  std::sort(told.begin(), told.end());
+  EXPECT_EQ(std::adjacent_find(told.begin(), told.end()), told.end());
+}
+
+TEST(DifferentModule, OfThreeGroupsAlikeOneOfEachIsNamedOnce) {
+  Scenario s({.slices = 1, .tasks = 6});
+  for (int task : {2, 3}) s.RunOther(0, task, "jit_step", "dd04");
+  for (int task : {4, 5}) s.RunOther(0, task, "jit_step", "cc03");
+  EXPECT_EQ(Diagnose(s), "FINGERPRINT_MISMATCH 0.0 0.2 0.4");
 }
 
 TEST(DifferentModule, AtMostTenAreNamed) {
