@@ -2,7 +2,8 @@
 # Runs every fuzzer for a while: tests/fuzz/run.sh [--coverage] SECONDS [BUILD]
 #
 # --coverage prints for each fuzzer how much of the sources its inputs reach.
-# SECONDS is for each of them; BUILD (default build/asan) must have been built.
+# SECONDS is for each of them, RAPIDEYE_JOBS (default: one a core) how many run at once. BUILD
+# (default build/asan) must have been built.
 # What they find is left in BUILD/tests/fuzz/findings, the corpus they grow in
 # BUILD/tests/fuzz/corpus. Exit status 1 if one found something.
 set -euo pipefail
@@ -27,24 +28,42 @@ if [ ${#fuzzers[@]} -eq 0 ]; then
   exit 1
 fi
 
-found=()
-for fuzzer in "${fuzzers[@]}"; do
-  name=$(basename "$fuzzer" _fuzzer)
-  printf '== %s, %d s\n' "$name" "$seconds"
-  mkdir -p "$here/corpus/$name" "$here/findings"
-  dictionary=()
+logs=$(mktemp -d)
+trap 'jobs -p | xargs -r kill 2>/dev/null; rm -rf "$logs"' EXIT
+
+# fuzz FUZZER NAME: one of them, and how much it reaches.
+fuzz() {
+  local fuzzer=$1 name=$2 status=0 dictionary=()
   if [ -s "$here/seeds/$name.dict" ]; then dictionary=("-dict=$here/seeds/$name.dict"); fi
-  if ! "$fuzzer" -max_total_time="$seconds" -max_len=20000 -rss_limit_mb=2048 -timeout=20 \
+  "$fuzzer" -max_total_time="$seconds" -max_len=20000 -rss_limit_mb=2048 -timeout=20 \
     -print_final_stats=1 -verbosity=0 -artifact_prefix="$here/findings/$name-" \
-    "${dictionary[@]}" "$here/corpus/$name" "$here/seeds/$name"; then
-    found+=("$name")
-  fi
+    "${dictionary[@]}" "$here/corpus/$name" "$here/seeds/$name" || status=$?
   if $coverage; then
     # The list of functions is written to standard error.
     "$fuzzer" -runs=0 -max_len=20000 -rss_limit_mb=2048 -verbosity=0 -print_coverage=1 \
       "$here/corpus/$name" "$here/seeds/$name" 2>&1 |
       /usr/bin/python3 tests/fuzz/coverage.py "$name" . || true
   fi
+  return $status
+}
+
+# One a core at a time; what one prints stays together.
+names=()
+for fuzzer in "${fuzzers[@]}"; do
+  name=$(basename "$fuzzer" _fuzzer)
+  names+=("$name")
+  mkdir -p "$here/corpus/$name" "$here/findings"
+  while [ "$(jobs -rp | wc -l)" -ge "${RAPIDEYE_JOBS:-$(nproc)}" ]; do wait -n || true; done
+  printf '== %s, %d s\n' "$name" "$seconds"
+  { fuzz "$fuzzer" "$name" && : >"$logs/$name.passed"; } >"$logs/$name" 2>&1 &
+done
+wait
+
+found=()
+for name in "${names[@]}"; do
+  printf '== %s\n' "$name"
+  cat "$logs/$name"
+  if [ ! -e "$logs/$name.passed" ]; then found+=("$name"); fi
 done
 for name in "${found[@]}"; do
   echo "tests/fuzz/run.sh: the fuzzer $name found something:"
