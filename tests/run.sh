@@ -17,7 +17,8 @@
 #   --filter=REGEX   only tests whose name matches (names: ctest -N --test-dir build/dev)
 #
 # Labels (rapideye_test and rapideye_check in .cmake/Rapideye.cmake give them):
-#   static     reads the text or the objects of the project: in one build only
+#   static     reads the text or the objects of the project, or judges the generators of
+#              tests: gives the same in every build, and runs in one only
 #   full       takes too long for a change of a line: with --full and --long only
 #   long       takes as long as it takes: with --long only, in the release build
 #   release    tries more the faster it is: in the release build, too
