@@ -58,11 +58,13 @@ void Engine::RunUntil(double time) {
 double Engine::RunUntilAlarm() {
   // A job that nothing stops is watched no longer than this.
   const double longest = started_ + 100 * plan_.schedule.step_seconds + 5 * plan_.threshold;
+  bool began = false;
   for (;;) {
-    // Starting up takes longer than any step: the alarm waits for hosts that have not begun.
-    const bool began =
-        last_progress_ > 0 && std::all_of(hosts_.begin(), hosts_.end(),
-                                          [](const HostState& host) { return host.step >= 2; });
+    // Starting up takes longer than any step: the alarm waits for hosts that have not begun. Steps
+    // only grow.
+    began = began || (last_progress_ > 0 &&
+                      std::all_of(hosts_.begin(), hosts_.end(),
+                                  [](const HostState& host) { return host.step >= 2; }));
     double until = (began ? last_progress_ : std::max(last_progress_, started_)) + plan_.threshold;
     if (look_.has_value()) {
       until = std::min(until, *look_);

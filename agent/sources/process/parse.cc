@@ -105,7 +105,7 @@ absl::StatusOr<ProcessStat> ParseProcessStat(absl::string_view line) {
   stat.command = std::string(line.substr(open + 1, close - open - 1).substr(0, kMaxCommandBytes));
   const Fields fields(line.substr(close + 1));
   stat.state = ProcessStateOf(fields.Text(kState));
-  if (!absl::SimpleAtoi(fields.Text(kParent), &stat.parent)) stat.parent = 0;
+  if (!absl::SimpleAtoi(fields.Text(kParent), &stat.parent) || stat.parent < 0) stat.parent = 0;
   const absl::StatusOr<int64_t> user = fields.Count(kUtime);
   const absl::StatusOr<int64_t> system = fields.Count(kStime);
   const absl::StatusOr<int64_t> start = fields.Count(kStartTime);

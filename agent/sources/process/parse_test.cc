@@ -38,6 +38,12 @@ TEST(ProcessStatTest, TheCommandMayHoldAnything) {
   EXPECT_EQ(ParseProcessStat(Stat(std::string(10'000, 'x')))->command.size(), 64u);
 }
 
+TEST(ProcessStatTest, AParentWithoutANumberIsNone) {
+  std::string line = Stat("c");
+  line.replace(line.find(" 1 4211"), 2, " -1");
+  EXPECT_EQ(ParseProcessStat(line)->parent, 0);
+}
+
 TEST(ProcessStatTest, KnowsTheStates) {
   const std::pair<const char*, ProcessState> cases[] = {
       {"R", ProcessState::kRunning},         {"S", ProcessState::kSleeping},
