@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <limits>
 #include <map>
 #include <optional>
 #include <system_error>
@@ -258,6 +257,16 @@ HloPlace PlaceOf(const Instructions& side, const std::optional<Parameter>& param
   return PlaceOf(side, parameter.has_value() ? parameter->index : end, 0);
 }
 
+// Of instructions of both sides, counted from 1, the first in its text, so that the order of the
+// sides makes no difference.
+int64_t PositionOf(const std::array<std::optional<size_t>, 2>& indices) {
+  std::optional<size_t> first;
+  for (const std::optional<size_t>& index : indices) {
+    if (index.has_value()) first = std::min(first.value_or(*index), *index);
+  }
+  return static_cast<int64_t>(first.value_or(0)) + 1;
+}
+
 std::string_view TextOf(const HloModule& module, const HloOriginSide& side) {
   return Instructions(module, side.computation).computation.instructions[*side.instruction].text;
 }
@@ -361,8 +370,7 @@ void Comparison::ShowOrigin() {
     const auto [a, b] = std::mismatch(one.begin(), one.end(), other.begin(), other.end());
     at = {static_cast<size_t>(a - one.begin()), static_cast<size_t>(b - other.begin())};
   }
-  difference_.position =
-      static_cast<int64_t>(left.instruction.value_or(right.instruction.value_or(0))) + 1;
+  difference_.position = PositionOf({left.instruction, right.instruction});
   difference_.places = {PlaceOf(left_, left, at[0]), PlaceOf(right_, right, at[1])};
   if (!origin->callers.has_value()) return;
   for (size_t i = 0; i < 2; ++i) {
@@ -377,12 +385,11 @@ void Comparison::ShowParameters() {
   const Instructions right(right_, right_.entry);
   const OtherParameter found = FindOtherParameter(left.computation, right.computation);
   if (!found[0].has_value() && !found[1].has_value()) return;
-  // The first of the two in its text, so that the order of the sides makes no difference.
-  size_t index = std::numeric_limits<size_t>::max();
-  for (const std::optional<Parameter>& one : found) {
-    if (one.has_value()) index = std::min(index, one->index);
+  std::array<std::optional<size_t>, 2> indices;
+  for (size_t side = 0; side < 2; ++side) {
+    if (found[side].has_value()) indices[side] = found[side]->index;
   }
-  difference_.position = static_cast<int64_t>(index) + 1;
+  difference_.position = PositionOf(indices);
   difference_.places = {PlaceOf(left, found[0]), PlaceOf(right, found[1])};
 }
 

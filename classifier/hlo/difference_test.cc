@@ -238,6 +238,25 @@ TEST(HloDifference, OfCallsThatDifferWhatTheyCall) {
   EXPECT_EQ(outside.places[0].name, "call.1");
 }
 
+// Where the programs differ, the instruction stands at another place of either text.
+TEST(HloDifference, TheOrderOfTheSidesMakesNoDifference) {
+  constexpr char kLeft[] = R"(HloModule m
+ENTRY main {
+  p = r
+  p = f32[8]{0} parameter(0)
+}
+)";
+  constexpr char kRight[] = R"(HloModule m
+ENTRY main {
+  p = f32[8]{0} parameter(0)
+  r = 2
+}
+)";
+  const HloDifference found = Compare(kLeft, kRight);
+  EXPECT_EQ(found.outcome, HloOutcome::kDifferent);
+  EXPECT_EQ(found.position, Compare(kRight, kLeft).position);
+}
+
 TEST(HloDifference, TheModulesOwnAttributesComeLast) {
   const HloDifference found = Compare(kShort, With("num_partitions=4", "num_partitions=8"));
   ASSERT_EQ(found.outcome, HloOutcome::kDifferent);
