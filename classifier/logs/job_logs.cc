@@ -14,6 +14,7 @@
 #include "absl/strings/strip.h"
 #include "classifier/coordination.h"
 #include "classifier/logs/limits.h"
+#include "classifier/thresholds.h"
 
 namespace rapideye::logs {
 namespace {
@@ -261,6 +262,7 @@ void AddWords(const JobClock& clock, const StreamReading& reading, Worker& worke
   }
   if (log.thread_died.empty() && !clock.WentOn(reading, reading.thread_died.at)) {
     log.thread_died = reading.thread_died.text;
+    if (!log.thread_died.empty()) log.dead_thread = reading.dead_thread;
   }
   if (reading.retries > log.retries) {
     log.retries = reading.retries;
@@ -279,6 +281,19 @@ void AddWords(const JobClock& clock, const StreamReading& reading, Worker& worke
     log.last_line = reading.last_line;
     log.last_line_ms = last;
   }
+}
+
+// Adds the stacks after which no step was made. They show that the process stands only if they come
+// when its next step was overdue, or have no time, as those that a person adds.
+void AddStacks(const JobClock& clock, StreamReading& reading, Worker& worker) {
+  if (reading.stacks.threads.empty() || !worker.snapshot.stacks.empty()) return;
+  const SaidAt& at = reading.stacks.at;
+  if (clock.WentOn(reading, at)) return;
+  worker.snapshot.stacks = std::move(reading.stacks.threads);
+  const int64_t due = std::max(classifier::kLoopMovesWithinMs,
+                               classifier::kStepLineFactor * reading.longest_step_ms.value_or(0));
+  const bool in_time = at.unix_ms && reading.step_at_ms && *at.unix_ms - *reading.step_at_ms < due;
+  worker.log.stands_in_stacks = !in_time;
 }
 
 void AddLog(const JobClock& clock, OneLog& log, const std::string& name_in_path, Workers& workers) {
@@ -310,6 +325,7 @@ void AddLog(const JobClock& clock, OneLog& log, const std::string& name_in_path,
              clock.Age(reading, reading.death->said.at.unix_ms));
   }
   AddWords(clock, reading, worker);
+  AddStacks(clock, reading, worker);
 }
 
 // Reads a log of several workers. The coordination service names the tasks that it means; any

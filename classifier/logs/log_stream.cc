@@ -153,12 +153,14 @@ void LogStream::Take(absl::string_view line, std::optional<int64_t> unix_ms,
   const absl::string_view text = absl::StripAsciiWhitespace(line);
   if (text.empty()) return;
   TakeEvents(line, options);
-  TakeSteps(line);
+  // The numbers in a stack are lines of source, never steps.
+  const bool of_stack = stacks_.Take(text, Now());
+  if (!of_stack) TakeSteps(line);
   TakeWords(text);
   TakeDeath(text);
   TakeExit(text);
   if (reading_.lines <= kIdentityLines) TakeIdentity(text);
-  if (IsStackLine(line)) return;
+  if (of_stack || IsStackLine(line)) return;
   TakeRepetition(text);
   reading_.last_line.assign(text.data(), std::min(text.size(), kMaxQuoteBytes));
   reading_.last_line_ms = line_ms_;
@@ -421,6 +423,8 @@ void LogStream::TakeRepetition(absl::string_view line) {
 
 StreamReading LogStream::Finish(const RecogniseOptions& options) {
   TakeEvents(".", options);  // ends a list that the log ends with
+  reading_.stacks = stacks_.Dump();
+  reading_.dead_thread = stacks_.DeadThread();
   reading_.retries = same_lines_;
   reading_.retried = same_lines_ > 0 ? trying_ : "";
   return std::move(reading_);

@@ -13,20 +13,11 @@
 #include "classifier/logs/context.h"
 #include "classifier/logs/log_line.h"
 #include "classifier/logs/recognise.h"
+#include "classifier/logs/said.h"
+#include "classifier/logs/stack_lines.h"
 #include "classifier/logs/step_lines.h"
 
 namespace rapideye::logs {
-
-// The time of a line: by the clock of the log, and by its steps.
-struct SaidAt {
-  std::optional<int64_t> unix_ms;  // absent: no line near it has a time
-  int64_t advances = 0;            // steps before the line
-};
-
-struct SaidLine {
-  std::string text;  // empty: nothing of the kind was said
-  SaidAt at;
-};
 
 struct StreamEvent {
   LogEvent event;
@@ -61,6 +52,8 @@ struct StreamReading {
   std::vector<TaskExit> exits;
   SaidLine end;          // says that the run has ended well
   SaidLine thread_died;  // "Exception in thread …"
+  Stack dead_thread;     // its frames
+  LoggedStacks stacks;
   std::string last_line;
   std::optional<int64_t> last_line_ms;  // absent: it has no time of its own
   std::optional<int64_t> first_ms;
@@ -105,6 +98,7 @@ class LogStream {
   StreamReading reading_;
   LogContext context_;
   StepLines steps_;
+  StackLines stacks_;
   std::string buffer_;                   // a line without its colours
   std::map<std::string, size_t> known_;  // key: place among the events
   std::map<LogKind, int> of_kind_;       // how many events are kept
