@@ -26,6 +26,7 @@ constexpr int64_t kManyStepsAfter = 200;
 constexpr int64_t kWentOnMs = 5'000;
 // The job is never taken to be larger than so many times its logs.
 constexpr int32_t kMaxSizeFactor = 64;
+constexpr int32_t kSigAbrt = 6;
 constexpr int32_t kSigKill = 9;
 // An exception that most workers raise is a consequence if another worker raises a different one.
 constexpr double kMost = 0.5;
@@ -180,7 +181,8 @@ void GiveToWorkers(std::vector<OneLog>& logs) {
   std::vector<OneLog*> open;
   for (OneLog& log : logs) {
     // One process of Ray alone is the job, as far as its log shows.
-    const bool of_many = log.name.process && logs.size() > 1;
+    const bool of_many = (log.name.process && logs.size() > 1) ||
+                         (logs.size() == 1 && log.reading.writers.size() > 1);
     const bool shared = log.reading.ranks.size() > 1 || log.name.of_nobody || of_many;
     if (!log.worker && !shared) open.push_back(&log);
   }
@@ -365,11 +367,22 @@ void AddLogOfNobody(const JobClock& clock, const StreamReading& reading,
   }
 }
 
-// The launcher's word on exits. For a worker that complains of others, the exit is an echo.
+// The launcher's word on exits. For a worker that complains of others, the exit is an echo, and so
+// is an abort where watchdogs ended waits. The tasks of Slurm are torchrun's where this tells of
+// exits as well, and no ranks.
 void AddExits(const std::vector<OneLog>& logs, Workers& workers) {
+  std::set<std::string> with_watchdog;  // paths
+  bool by_torchrun = false;
+  for (const OneLog& log : logs) {
+    const auto timed_out = static_cast<size_t>(Complaint::kTimedOut);
+    if (!log.reading.complaints[timed_out].text.empty()) with_watchdog.insert(log.name.path);
+    by_torchrun = by_torchrun || std::any_of(log.reading.exits.begin(), log.reading.exits.end(),
+                                             [](const TaskExit& exit) { return !exit.by_slurm; });
+  }
   for (const OneLog& log : logs) {
     for (const TaskExit& exit : log.reading.exits) {
-      if (exit.of_node && logs.size() > 1) continue;
+      if ((exit.of_node && logs.size() > 1) || (exit.by_slurm && by_torchrun)) continue;
+      if (exit.signal == kSigAbrt && with_watchdog.contains(log.name.path)) continue;
       const WorkerId id{0, exit.task};
       Worker& worker = workers[id];
       worker.snapshot.worker = id;

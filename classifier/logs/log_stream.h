@@ -38,6 +38,7 @@ struct TaskExit {
   std::optional<int32_t> exit_code;
   std::string text;
   bool of_node = false;  // the number counts on its node alone
+  bool by_slurm = false;
 };
 
 enum class Complaint { kPeerGone, kLeaderGone, kLeaderSilent, kTimedOut, kByService };
@@ -64,8 +65,9 @@ struct StreamReading {
   std::optional<int64_t> longest_step_ms;
   std::string retried;
   int64_t retries = 0;
-  std::vector<int32_t> ranks;   // that the log tells of itself: at most two are kept
-  std::optional<int32_t> size;  // of the job, in ranks
+  std::vector<int32_t> ranks;    // that the log tells of itself: at most two are kept
+  std::vector<int64_t> writers;  // processes that write it, by NCCL's lines: at most two are kept
+  std::optional<int32_t> size;   // of the job, in ranks
 };
 
 // Bounded, whatever the lines hold. Lines come in their order. Not synchronised.
@@ -91,6 +93,7 @@ class LogStream {
   void TakeExit(absl::string_view line);
   void TakeExitOfNode(absl::string_view line);
   void TakeIdentity(absl::string_view line);
+  void TakeWriter(absl::string_view line);
   void TakeRepetition(absl::string_view line);
   SaidAt Now() const { return {line_ms_, reading_.steps.advances}; }
   SaidLine Said(absl::string_view line) const;
