@@ -285,17 +285,17 @@ void AddWords(const JobClock& clock, const StreamReading& reading, Worker& worke
   }
 }
 
-// Adds the stacks after which no step was made. They show that the process stands only if they come
-// when its next step was overdue, or have no time, as those that a person adds.
-void AddStacks(const JobClock& clock, StreamReading& reading, Worker& worker) {
+// Adds the stacks of a process that stands: no step was made after them, and they were written when
+// the next one was overdue, or have no time, as those that a person adds.
+void AddStacks(StreamReading& reading, Worker& worker) {
   if (reading.stacks.threads.empty() || !worker.snapshot.stacks.empty()) return;
   const SaidAt& at = reading.stacks.at;
-  if (clock.WentOn(reading, at)) return;
-  worker.snapshot.stacks = std::move(reading.stacks.threads);
   const int64_t due = std::max(classifier::kLoopMovesWithinMs,
                                classifier::kStepLineFactor * reading.longest_step_ms.value_or(0));
   const bool in_time = at.unix_ms && reading.step_at_ms && *at.unix_ms - *reading.step_at_ms < due;
-  worker.log.stands_in_stacks = !in_time;
+  if (in_time || reading.steps.advances - at.advances >= kStepsAfter) return;
+  worker.snapshot.stacks = std::move(reading.stacks.threads);
+  worker.log.stands_in_stacks = true;
 }
 
 void AddLog(const JobClock& clock, OneLog& log, const std::string& name_in_path, Workers& workers) {
@@ -327,7 +327,7 @@ void AddLog(const JobClock& clock, OneLog& log, const std::string& name_in_path,
              clock.Age(reading, reading.death->said.at.unix_ms));
   }
   AddWords(clock, reading, worker);
-  AddStacks(clock, reading, worker);
+  AddStacks(reading, worker);
 }
 
 // Reads a log of several workers. The coordination service names the tasks that it means; any
