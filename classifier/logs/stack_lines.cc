@@ -162,9 +162,13 @@ void StackLines::BeginDump(Form form, int64_t pid) {
 }
 
 void StackLines::AddThread(std::string name, const SaidAt& at) {
-  if (dump_.threads.empty()) dump_.at = at;
-  if (dump_.threads.size() < kMaxLoggedThreads)
-    dump_.threads.emplace_back().thread = std::move(name);
+  std::vector<Stack>& threads = dump_.threads;
+  if (threads.empty()) dump_.at = at;
+  // The main thread comes last by faulthandler, first by py-spy.
+  if (threads.size() == kMaxLoggedThreads) {
+    threads.erase(form_ == Form::kFaultHandler ? threads.begin() : threads.end() - 1);
+  }
+  threads.emplace_back().thread = std::move(name);
 }
 
 // Keeps the dump if it shows the main thread of a training process.

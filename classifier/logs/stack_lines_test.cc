@@ -154,5 +154,20 @@ TEST_F(StackLinesTest, AFloodOfThreadsAndFramesIsBounded) {
   EXPECT_THAT(dump.threads[0].frames[0], SizeIs(kMaxLoggedFrameBytes));
 }
 
+TEST_F(StackLinesTest, OfManyThreadsTheMainThreadIsKept) {
+  for (size_t i = 0; i < 2 * kMaxLoggedThreads; ++i) {
+    Take(
+        "Thread 0x00007fdefefc5640 (most recent call first):\n"
+        "  File \"/usr/lib/python3.10/threading.py\", line 973 in _bootstrap\n");
+  }
+  Take(
+      "Thread 0x00007fe403b964c0 (most recent call first):\n"
+      "  File \"/job/train.py\", line 92 in load\n");
+  const LoggedStacks dump = stacks_.Dump();
+  ASSERT_THAT(dump.threads, SizeIs(kMaxLoggedThreads));
+  EXPECT_EQ(dump.threads[0].thread, "MainThread");
+  EXPECT_THAT(dump.threads[0].frames, ElementsAre("load (/job/train.py:92)"));
+}
+
 }  // namespace
 }  // namespace rapideye::logs
