@@ -29,6 +29,18 @@ int64_t ThresholdOf(const Capture& capture) {
   return std::max<int64_t>(threshold, 1);
 }
 
+// By logs alone: stacks were written as a step was overdue, and no other worker goes on.
+bool JobStandsByLogs(const LogEvidence& logs) {
+  bool told = false;
+  for (const WorkerLog& log : logs.workers) {
+    told = told || log.stands_in_stacks;
+    const int64_t due =
+        std::max(kLoopMovesWithinMs, kStepLineFactor * log.longest_step_ms.value_or(0));
+    if (!log.stands_in_stacks && log.step_ms && *log.step_ms < due) return false;
+  }
+  return told;
+}
+
 }  // namespace
 
 Case::Case(const Capture& capture_in, const LogEvidence* logs_in)
@@ -63,6 +75,7 @@ int64_t Case::ExcusedMs(Phase phase) const {
 }
 
 bool Case::JobStands() const {
+  if (logs != nullptr && JobStandsByLogs(*logs)) return true;
   const std::optional<std::string>& trigger = capture.header.trigger;
   // Older coordinators gave an exit the same trigger, and an exit is no standstill.
   if (trigger == "no-progress" || (trigger == "hang-line" && timeline.hang_declared)) return true;

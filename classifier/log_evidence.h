@@ -45,6 +45,10 @@ struct WorkerLog {
   // Python's line on a thread that an exception ended, while the process lived on; empty: none, or
   // steps were made after it.
   std::string thread_died;
+  Stack dead_thread;  // that thread; without frames: not told
+  // The log holds stacks of the process, which are those of the snapshot, and no step was made
+  // after them although the next one was due.
+  bool stands_in_stacks = false;
   // The failed try with which the log ends, and the number of its lines there.
   std::string retried;
   int64_t retries = 0;

@@ -16,9 +16,10 @@ namespace {
 
 // Frames of the data loaders in use with JAX, and of any loop that waits for the next
 // batch: queue.get under next().
-constexpr std::array<std::string_view, 13> kInputFrames = {
-    "data_loader", "dataloader", "grain",    "tf_data", "tfds",     "input_pipeline", "next_batch",
-    "get_next",    "prefetch",   "iterator", "dataset", "__next__", "load_batch"};
+constexpr std::array<std::string_view, 14> kInputFrames = {
+    "data_loader",    "dataloader", "parallel_loader", "grain",     "tf_data",
+    "tfds",           "next_batch", "get_next",        "prefetch",  "iterator",
+    "input_pipeline", "dataset",    "__next__",        "load_batch"};
 
 // In these functions a thread waits for the device, whatever function called them.
 constexpr std::array<std::string_view, 6> kDeviceFrames = {

@@ -14,6 +14,7 @@
 #include "absl/strings/strip.h"
 #include "classifier/coordination.h"
 #include "classifier/logs/limits.h"
+#include "classifier/thresholds.h"
 
 namespace rapideye::logs {
 namespace {
@@ -25,6 +26,7 @@ constexpr int64_t kManyStepsAfter = 200;
 constexpr int64_t kWentOnMs = 5'000;
 // The job is never taken to be larger than so many times its logs.
 constexpr int32_t kMaxSizeFactor = 64;
+constexpr int32_t kSigAbrt = 6;
 constexpr int32_t kSigKill = 9;
 // An exception that most workers raise is a consequence if another worker raises a different one.
 constexpr double kMost = 0.5;
@@ -179,7 +181,8 @@ void GiveToWorkers(std::vector<OneLog>& logs) {
   std::vector<OneLog*> open;
   for (OneLog& log : logs) {
     // One process of Ray alone is the job, as far as its log shows.
-    const bool of_many = log.name.process && logs.size() > 1;
+    const bool of_many = (log.name.process && logs.size() > 1) ||
+                         (logs.size() == 1 && log.reading.writers.size() > 1);
     const bool shared = log.reading.ranks.size() > 1 || log.name.of_nobody || of_many;
     if (!log.worker && !shared) open.push_back(&log);
   }
@@ -261,6 +264,7 @@ void AddWords(const JobClock& clock, const StreamReading& reading, Worker& worke
   }
   if (log.thread_died.empty() && !clock.WentOn(reading, reading.thread_died.at)) {
     log.thread_died = reading.thread_died.text;
+    if (!log.thread_died.empty()) log.dead_thread = reading.dead_thread;
   }
   if (reading.retries > log.retries) {
     log.retries = reading.retries;
@@ -279,6 +283,19 @@ void AddWords(const JobClock& clock, const StreamReading& reading, Worker& worke
     log.last_line = reading.last_line;
     log.last_line_ms = last;
   }
+}
+
+// Adds the stacks of a process that stands: no step was made after them, and they were written when
+// the next one was overdue, or have no time, as those that a person adds.
+void AddStacks(StreamReading& reading, Worker& worker) {
+  if (reading.stacks.threads.empty() || !worker.snapshot.stacks.empty()) return;
+  const SaidAt& at = reading.stacks.at;
+  const int64_t due = std::max(classifier::kLoopMovesWithinMs,
+                               classifier::kStepLineFactor * reading.longest_step_ms.value_or(0));
+  const bool in_time = at.unix_ms && reading.step_at_ms && *at.unix_ms - *reading.step_at_ms < due;
+  if (in_time || reading.steps.advances - at.advances >= kStepsAfter) return;
+  worker.snapshot.stacks = std::move(reading.stacks.threads);
+  worker.log.stands_in_stacks = true;
 }
 
 void AddLog(const JobClock& clock, OneLog& log, const std::string& name_in_path, Workers& workers) {
@@ -310,6 +327,7 @@ void AddLog(const JobClock& clock, OneLog& log, const std::string& name_in_path,
              clock.Age(reading, reading.death->said.at.unix_ms));
   }
   AddWords(clock, reading, worker);
+  AddStacks(reading, worker);
 }
 
 // Reads a log of several workers. The coordination service names the tasks that it means; any
@@ -349,11 +367,22 @@ void AddLogOfNobody(const JobClock& clock, const StreamReading& reading,
   }
 }
 
-// The launcher's word on exits. For a worker that complains of others, the exit is an echo.
+// The launcher's word on exits. For a worker that complains of others, the exit is an echo, and so
+// is an abort where watchdogs ended waits. The tasks of Slurm are torchrun's where this tells of
+// exits as well, and no ranks.
 void AddExits(const std::vector<OneLog>& logs, Workers& workers) {
+  std::set<std::string> with_watchdog;  // paths
+  bool by_torchrun = false;
+  for (const OneLog& log : logs) {
+    const auto timed_out = static_cast<size_t>(Complaint::kTimedOut);
+    if (!log.reading.complaints[timed_out].text.empty()) with_watchdog.insert(log.name.path);
+    by_torchrun = by_torchrun || std::any_of(log.reading.exits.begin(), log.reading.exits.end(),
+                                             [](const TaskExit& exit) { return !exit.by_slurm; });
+  }
   for (const OneLog& log : logs) {
     for (const TaskExit& exit : log.reading.exits) {
-      if (exit.of_node && logs.size() > 1) continue;
+      if ((exit.of_node && logs.size() > 1) || (exit.by_slurm && by_torchrun)) continue;
+      if (exit.signal == kSigAbrt && with_watchdog.contains(log.name.path)) continue;
       const WorkerId id{0, exit.task};
       Worker& worker = workers[id];
       worker.snapshot.worker = id;

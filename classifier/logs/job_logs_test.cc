@@ -581,6 +581,43 @@ TEST(JobLogsTest, TheFirstFailureOfANodeIsARankOnlyOfThatNodeAlone) {
   EXPECT_THAT(read({{"node-0.log", "INFO started\n"}, {"node-1.log", failed(-9)}}), IsEmpty());
 }
 
+TEST(JobLogsTest, AnAbortThatAWatchdogMadeIsNoCause) {
+  const std::string aborted =
+      "[2023-12-22 06:45:48,361] torch.distributed.elastic.multiprocessing.api: [ERROR] failed "
+      "(exitcode: -6) local_rank: 4 (pid: 65506) of binary: /usr/bin/python\n";
+  const std::string watchdog =
+      "[E ProcessGroupNCCL.cpp:475] [Rank 13] Watchdog caught collective operation timeout: "
+      "WorkNCCL(SeqNum=21668, OpType=ALLREDUCE, Timeout(ms)=1800000) ran for 1800522 "
+      "milliseconds\n";
+  const auto read = [](const std::string& text) {
+    const JobEvidence evidence = Read({{"node2.log", text}});
+    return Named(ClassifyLogs(evidence.capture, evidence.logs));
+  };
+  EXPECT_THAT(read(aborted), ElementsAre(4));
+  EXPECT_THAT(read(watchdog + aborted), IsEmpty());
+}
+
+TEST(JobLogsTest, TasksOfSlurmAreNoRanksWhereTorchrunStartsThem) {
+  const JobEvidence evidence = Read(
+      {{"slurm.out",
+        "Root Cause (first observed failure):\n  rank      : 10 (local_rank: 2)\n"
+        "  exitcode  : -9 (pid: 214033)\nsrun: error: node1: task 0: Exited with exit code 1\n"}});
+  EXPECT_THAT(Named(ClassifyLogs(evidence.capture, evidence.logs)), ElementsAre(10));
+}
+
+TEST(JobLogsTest, ALogThatSeveralProcessesOfNcclWriteIsNobodys) {
+  const std::string memory =
+      "node1:3063028:3066152 [3] include/alloc.h:178 NCCL WARN Cuda failure 'out of memory'\n";
+  const auto read = [](const std::string& text) {
+    const JobEvidence evidence = Read({{"train.log", text}});
+    return ClassifyLogs(evidence.capture, evidence.logs);
+  };
+  EXPECT_THAT(Named(read(memory)), ElementsAre(0));
+  const Verdict shared = read("node1:3063025:3066048 [0] NCCL INFO Connected all rings\n" + memory);
+  EXPECT_EQ(shared.cause, Cause::kUnrecoverableError);
+  EXPECT_THAT(Named(shared), IsEmpty());
+}
+
 // Pods may be named as anything: "x-7-7" states slice 7 and task 7.
 TEST(JobLogsTest, NumbersFarApartStateNoSquareOfWorkers) {
   const auto read = [](int pods, int step) {

@@ -26,6 +26,10 @@ inline constexpr int kMaxStrangeTracebackLines = 100;
 inline constexpr size_t kMaxLinePrefixBytes = 160;
 // Tasks that one message of the coordination service names; it names some of them.
 inline constexpr size_t kMaxListedTasks = 100;
+// Threads of a dump that are kept, their frames, and bytes of a frame.
+inline constexpr size_t kMaxLoggedThreads = 32;
+inline constexpr size_t kMaxLoggedFrames = 48;
+inline constexpr size_t kMaxLoggedFrameBytes = 160;
 // The part of a line that is searched for its step: tables of metrics name the step first.
 inline constexpr size_t kStepLineBytes = 1024;
 // Shapes of lines with such numbers that are followed at once; the shapes whose last growth is

@@ -96,6 +96,7 @@ TEST(LineLabelTest, TellsLogsFromProseAndData) {
        {"2026-11-22 11:26:39,439 INFO jax: x", "I1122 11:26:39.439000   1 a.cc:1] x",
         "completed step: 5, seconds: 0.2", "WARNING: all log messages before", "[INFO] text",
         "Epoch 3: loss 2.1", "train:  41%|####1     | 412/1004 [05:02<07:14,  1.36it/s]",
+        "Thread 0x00007fdefefc5640 (most recent call first):", "Thread 42 (idle): \"MainThread\"",
         "Traceback (most recent call last):", "Megascale hang detected: Timed out waiting for x"}) {
     EXPECT_TRUE(IsLogLine(line)) << line;
   }

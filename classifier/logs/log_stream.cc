@@ -153,12 +153,15 @@ void LogStream::Take(absl::string_view line, std::optional<int64_t> unix_ms,
   const absl::string_view text = absl::StripAsciiWhitespace(line);
   if (text.empty()) return;
   TakeEvents(line, options);
-  TakeSteps(line);
+  // The numbers in a stack are lines of source, never steps.
+  const bool of_stack = stacks_.Take(text, Now());
+  if (!of_stack) TakeSteps(line);
   TakeWords(text);
   TakeDeath(text);
   TakeExit(text);
+  TakeWriter(text);
   if (reading_.lines <= kIdentityLines) TakeIdentity(text);
-  if (IsStackLine(line)) return;
+  if (of_stack || IsStackLine(line)) return;
   TakeRepetition(text);
   reading_.last_line.assign(text.data(), std::min(text.size(), kMaxQuoteBytes));
   reading_.last_line_ms = line_ms_;
@@ -319,6 +322,7 @@ void LogStream::TakeExit(absl::string_view line) {
       if (word == "Bus error") exit.signal = 7;
       if (word == "Aborted") exit.signal = 6;
       exit.text = Said(line).text;
+      exit.by_slurm = true;
       reading_.exits.push_back(std::move(exit));
     }
     return;
@@ -359,6 +363,15 @@ void LogStream::TakeExitOfNode(absl::string_view line) {
   exit.text = Said(line).text;
   exit.of_node = true;
   reading_.exits.push_back(std::move(exit));
+}
+
+// "node3:3063028:3066152 [3] NCCL INFO …": the host, the process and its thread.
+void LogStream::TakeWriter(absl::string_view line) {
+  if (reading_.writers.size() >= 2 || !absl::StrContains(line, " NCCL ")) return;
+  static const RE2* const kWriter = new RE2("^[\\w.-]+:(\\d{1,9}):\\d{1,9} \\[\\d{1,3}\\] ");
+  int64_t pid = 0;
+  if (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *kWriter, &pid)) return;
+  if (reading_.writers.empty() || reading_.writers.front() != pid) reading_.writers.push_back(pid);
 }
 
 void LogStream::TakeIdentity(absl::string_view line) {
@@ -421,6 +434,8 @@ void LogStream::TakeRepetition(absl::string_view line) {
 
 StreamReading LogStream::Finish(const RecogniseOptions& options) {
   TakeEvents(".", options);  // ends a list that the log ends with
+  reading_.stacks = stacks_.Dump();
+  reading_.dead_thread = stacks_.DeadThread();
   reading_.retries = same_lines_;
   reading_.retried = same_lines_ > 0 ? trying_ : "";
   return std::move(reading_);

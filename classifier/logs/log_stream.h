@@ -13,20 +13,11 @@
 #include "classifier/logs/context.h"
 #include "classifier/logs/log_line.h"
 #include "classifier/logs/recognise.h"
+#include "classifier/logs/said.h"
+#include "classifier/logs/stack_lines.h"
 #include "classifier/logs/step_lines.h"
 
 namespace rapideye::logs {
-
-// The time of a line: by the clock of the log, and by its steps.
-struct SaidAt {
-  std::optional<int64_t> unix_ms;  // absent: no line near it has a time
-  int64_t advances = 0;            // steps before the line
-};
-
-struct SaidLine {
-  std::string text;  // empty: nothing of the kind was said
-  SaidAt at;
-};
 
 struct StreamEvent {
   LogEvent event;
@@ -47,6 +38,7 @@ struct TaskExit {
   std::optional<int32_t> exit_code;
   std::string text;
   bool of_node = false;  // the number counts on its node alone
+  bool by_slurm = false;
 };
 
 enum class Complaint { kPeerGone, kLeaderGone, kLeaderSilent, kTimedOut, kByService };
@@ -61,6 +53,8 @@ struct StreamReading {
   std::vector<TaskExit> exits;
   SaidLine end;          // says that the run has ended well
   SaidLine thread_died;  // "Exception in thread …"
+  Stack dead_thread;     // its frames
+  LoggedStacks stacks;
   std::string last_line;
   std::optional<int64_t> last_line_ms;  // absent: it has no time of its own
   std::optional<int64_t> first_ms;
@@ -71,8 +65,9 @@ struct StreamReading {
   std::optional<int64_t> longest_step_ms;
   std::string retried;
   int64_t retries = 0;
-  std::vector<int32_t> ranks;   // that the log tells of itself: at most two are kept
-  std::optional<int32_t> size;  // of the job, in ranks
+  std::vector<int32_t> ranks;    // that the log tells of itself: at most two are kept
+  std::vector<int64_t> writers;  // processes that write it, by NCCL's lines: at most two are kept
+  std::optional<int32_t> size;   // of the job, in ranks
 };
 
 // Bounded, whatever the lines hold. Lines come in their order. Not synchronised.
@@ -98,6 +93,7 @@ class LogStream {
   void TakeExit(absl::string_view line);
   void TakeExitOfNode(absl::string_view line);
   void TakeIdentity(absl::string_view line);
+  void TakeWriter(absl::string_view line);
   void TakeRepetition(absl::string_view line);
   SaidAt Now() const { return {line_ms_, reading_.steps.advances}; }
   SaidLine Said(absl::string_view line) const;
@@ -105,6 +101,7 @@ class LogStream {
   StreamReading reading_;
   LogContext context_;
   StepLines steps_;
+  StackLines stacks_;
   std::string buffer_;                   // a line without its colours
   std::map<std::string, size_t> known_;  // key: place among the events
   std::map<LogKind, int> of_kind_;       // how many events are kept

@@ -292,6 +292,12 @@ void Rule::Apply() {
   }
   // Some hosts have cores in a launch: only stacks that show the work of the others tell more.
   if (some_run && (busy.empty() || !AreAlike(busy) || !ByStack(busy))) return;
+  // Stacks in logs lack the frames below Python's: a function of the program may wait there for the
+  // device.
+  if (c_.logs != nullptr && !ByStack(busy)) {
+    out_.Note(kRule, "stacks in the logs end in functions that may wait for the device");
+    return;
+  }
   // A missing worker is the first candidate for whom the others wait.
   if (busy.empty() && MissingWorker()) {
     out_.Note(kRule, c_, HostsRejected{NoHostStandsOut::kSomeMissing});
@@ -379,6 +385,8 @@ void Rule::AddThoseThatDoNotTell(const Odd& odd, Finding& finding) const {
 }  // namespace
 
 void FindHostPlace(const Case& c, Findings& out) {
+  // By logs alone, a failure explains more than the places of those who outlived it.
+  if (c.logs != nullptr && !c.timeline.roots.empty()) return;
   if (HostsDecide(c) && c.JobStands()) Rule(c, out).Apply();
 }
 

@@ -24,8 +24,11 @@
 #include "absl/strings/str_cat.h"
 #include "classifier/coordination.h"
 #include "classifier/facts.h"
+#include "classifier/frame.h"
+#include "classifier/frame_match.h"
 #include "classifier/phrases.h"
 #include "classifier/rules/rules.h"
+#include "classifier/stacks.h"
 #include "classifier/thresholds.h"
 #include "proto/common/text/search.h"
 
@@ -476,6 +479,39 @@ bool Loaders(const Look& look) {
   return true;
 }
 
+// What a thread did that an exception ended: the work for which the loop waits; absent: neither
+// input nor a checkpoint.
+std::optional<HostActivity> WorkOf(const Stack& dead) {
+  if (dead.frames.empty()) return std::nullopt;
+  if (!InputFrame(dead).empty()) return HostActivity::kInput;
+  const HostActivity activity = MatchLibraries(ParseFrames(dead)).activity;
+  const bool checkpoint =
+      activity == HostActivity::kCheckpointSave || activity == HostActivity::kCheckpointRestore;
+  return checkpoint ? std::optional(activity) : std::nullopt;
+}
+
+// An exception ended a thread that loads data, or saves a checkpoint, of a few workers: their
+// loops wait for it ever after, and the others for them.
+bool DeadThreads(const Look& look) {
+  std::vector<int> dead;
+  for (int worker : look.voices.thread_died) {
+    const WorkerLog& log = *look.voices.Log(worker);
+    if (WorkOf(log.dead_thread) && !log.complaints.OfOwn()) dead.push_back(worker);
+  }
+  if (dead.empty() || (dead.size() < look.all() && !AreFew(dead, look.all()))) return false;
+  const HostActivity activity = *WorkOf(look.voices.Log(dead.front())->dead_thread);
+  const bool input = activity == HostActivity::kInput;
+  Finding finding =
+      Begin(input ? Detail::kInputPipeline : Detail::kProgramNotQueued, kConfidenceLoaderFailed);
+  for (int worker : dead) {
+    const WorkerLog& log = *look.voices.Log(worker);
+    AddCulprit(look, Words{worker, log.thread_died, Said::kLine}, finding).host_activity =
+        WorkOf(log.dead_thread);
+  }
+  Add(look, std::move(finding));
+  return true;
+}
+
 // True if a process of the worker has ended after its last steps, if only because another one had:
 // by an exception's line, or by the word of its parent.
 bool SaysEnd(const Snapshot* snapshot) {
@@ -500,6 +536,11 @@ void Running(const Look& look) {
   std::vector<int> telling;
   for (int i = 0; i < static_cast<int>(look.all()); ++i) {
     const WorkerLog* log = look.voices.Log(i);
+    if (log != nullptr && log->stands_in_stacks) {
+      look.out.Note(kRule, absl::StrCat("stacks were written after the last step of ",
+                                        Who(look.c.worker(i))));
+      return;
+    }
     if (log == nullptr || !log->step) continue;
     if (SaysEnd(look.c.worker(i).snapshot)) {
       look.out.Note(kRule, absl::StrCat("a process of ", Who(look.c.worker(i)),
@@ -626,7 +667,7 @@ void Apply(const Look& look) {
   OfNobody(look);
   if (!look.out.items.empty()) return;
   if (Declared(look) || Ports(look) || Leader(look) || Retries(look) || Named(look) ||
-      Silent(look) || Loaders(look)) {
+      DeadThreads(look) || Silent(look) || Loaders(look)) {
     return;
   }
   Running(look);

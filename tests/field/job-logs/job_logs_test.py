@@ -188,7 +188,7 @@ def write(folder, named):
 
 class JobLogs(unittest.TestCase):
     def test_the_sets_tell_what_they_can(self):
-        self.assertGreaterEqual(len(sets()), 6)
+        self.assertGreaterEqual(len(sets()), 12)
         for name in sets():
             verdict = diagnose(files(name))
             print(f"{name}: {verdict['cause']} {verdict.get('detail', '')} "
