@@ -208,9 +208,11 @@ bool Diagnose::DiagnoseLogs() {
   std::optional<logs::JobEvidence> evidence = ReadLogs();
   if (captures_.empty()) {
     if (!evidence) return false;
+    digest::ReportContext context;
+    context.logs = &evidence->logs;
     Show({.capture = "", .logs = logs_},
          digest::BuildReport(evidence->capture, ClassifyLogs(evidence->capture, evidence->logs),
-                             {}));
+                             context));
     return true;
   }
   absl::StatusOr<Capture> capture = wire::ReadCaptureFile(PathOf(captures_.front()));
