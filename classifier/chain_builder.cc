@@ -390,6 +390,10 @@ ChainGroup Builder::TellGroup(const MemberGroup& group) const {
     told.host_place = SharedHostPlace(members.workers);
   }
   told.since_ms = members.since_ms;
+  if (members.cores == 1 && members.first_unit >= 0) {
+    const Unit& unit = c_.positions.unit(members.first_unit);
+    if (IsMoving(unit)) told.loops_ms = unit.stuck_ms;
+  }
   if (members.group && !members.groups_differ && key.wait == WaitKind::kCollective) {
     told.members = members.group->second;
   }

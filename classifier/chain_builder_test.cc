@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "classifier/classify.h"
+#include "classifier/wording.h"
 #include "tests/support/scenario.h"
 
 namespace rapideye {
@@ -59,6 +60,18 @@ TEST(WaitChain, AChipIsWaitedForByItsSliceAndThatByTheOthers) {
   EXPECT_EQ(head.pc, kCompute.pc);
   EXPECT_TRUE(head.since_ms.has_value());
   EXPECT_FALSE(chain.groups.front().chip.has_value());
+}
+
+TEST(WaitChain, ACoreWhosePcMovesLoops) {
+  Scenario s;
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  EXPECT_EQ(Classify(s.capture).chain.groups.back().loops_ms, std::nullopt);
+  Core& core = s.Tensor(0, 1, 2);
+  core.sequencers[0].frozen_ms = 0;
+  const WaitChain chain = Classify(s.capture).chain;
+  ASSERT_EQ(chain.groups.size(), 3u);
+  EXPECT_EQ(chain.groups.back().loops_ms, core.stuck_ms);
+  EXPECT_EQ(WaitText(chain.groups.back()), "loops: its pc moves, but no launch completes");
 }
 
 TEST(WaitChain, SlicesThatStandAlikeAreOneGroup) {

@@ -38,6 +38,7 @@ struct WorkerLog {
   // Time since the line with that step, and the longest time between two such lines.
   std::optional<int64_t> step_ms;
   std::optional<int64_t> longest_step_ms;
+  std::vector<int64_t> step_ages_ms;  // of the lines with the last steps, oldest first
   LogComplaints complaints;
   bool told_to_stop = false;  // a SIGTERM was caught, and no step was made after it
   std::string preempted;      // the platform's word that it takes a machine back; empty: none

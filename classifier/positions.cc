@@ -27,10 +27,11 @@ const Sequencer* MainSequencer(const Core& core) {
   return best;
 }
 
-bool IsMoving(const Unit& unit) {
-  return unit.frozen_ms && unit.stuck_ms && *unit.stuck_ms > 0 &&
-         *unit.frozen_ms < *unit.stuck_ms / 4;
+bool IsMoving(std::optional<int64_t> frozen_ms, std::optional<int64_t> stuck_ms) {
+  return frozen_ms && stuck_ms && *stuck_ms > 0 && *frozen_ms < *stuck_ms / 4;
 }
+
+bool IsMoving(const Unit& unit) { return IsMoving(unit.frozen_ms, unit.stuck_ms); }
 
 namespace {
 

@@ -51,7 +51,9 @@ struct Unit {
   int queue = 0;
 };
 
-// True if the pc moves, although the core has completed no launch for long.
+// True if the pc moves, although the core has completed no launch for long. `frozen_ms`,
+// `stuck_ms`: the times since the pc moved and since a launch completed.
+bool IsMoving(std::optional<int64_t> frozen_ms, std::optional<int64_t> stuck_ms);
 bool IsMoving(const Unit& unit);
 
 // A SparseCore that is not idle.

@@ -78,6 +78,8 @@ struct ChainGroup {
 
   // The time for which all members have stood there at least, in ms before the collection.
   std::optional<int64_t> since_ms;
+  // Of a single core whose pc moves: the time for which it has completed no launch.
+  std::optional<int64_t> loops_ms;
 
   // The number of devices that meet at their collective, all in one group, by the program's text.
   std::optional<int32_t> members;

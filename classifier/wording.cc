@@ -149,8 +149,10 @@ std::string WaitText(const ChainGroup& group) {
     case WaitKind::kIdle:
       return one ? "is idle, with nothing queued" : "are idle, with nothing queued";
     case WaitKind::kCompute:
+      if (group.loops_ms) return "loops: its pc moves, but no launch completes";
       return one ? "computes, and waits for nobody" : "compute, and wait for nobody";
     case WaitKind::kKernel:
+      if (group.loops_ms) return "loops in a kernel: its pc moves, but no launch completes";
       return one ? "stands in a kernel" : "stand in a kernel";
     case WaitKind::kHostWait:
       return one ? "waits on its host" : "wait on their hosts";

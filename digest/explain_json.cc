@@ -39,6 +39,7 @@ Json ChainGroupJson(const ChainGroup& group) {
   if (!group.queue.empty()) json["queue"] = group.queue;
   Put(json, "hostPlace", group.host_place);
   Put(json, "sinceMs", group.since_ms);
+  Put(json, "loopsMs", group.loops_ms);
   Put(json, "members", group.members);
   json["text"] = WaitText(group);
   return json;

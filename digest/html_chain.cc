@@ -186,9 +186,8 @@ class BoxWriter {
     // The sides of a cut or of a divergence stand wherever they stand.
     if (group.wait != WaitKind::kMixed) Add(WaitText(group), "s", kPlain, 2);
     if (group.host_place) Add(*group.host_place, "s", kPlain, 3);
-    if (group.since_ms && *group.since_ms > 0) {
-      Add(absl::StrCat("for ", Duration(*group.since_ms)), "s", kPlain, 1);
-    }
+    const std::optional<int64_t>& time = group.loops_ms ? group.loops_ms : group.since_ms;
+    if (time && *time > 0) Add(absl::StrCat("for ", Duration(*time)), "s", kPlain, 1);
     box_.height = 2 * kPadding + static_cast<int>(box_.lines.size()) * kLineHeight;
     return std::move(box_);
   }

@@ -31,6 +31,9 @@ constexpr int kTimelineNarrow = 326;
 constexpr int kLaneHeight = 30;
 constexpr int kRowHeight = 20;
 constexpr int kTop = 12;
+// The name of the phase stands so far below its lane, which then is higher.
+constexpr int kPhaseBelow = 12;
+constexpr int kPhaseHeight = 14;
 constexpr int kTimeWidth = 72;
 constexpr int kCharacter = 8;  // widest, roughly
 
@@ -43,13 +46,14 @@ constexpr size_t kTimeAt = 11;
 constexpr size_t kToSeconds = 8;  // "11:04:31"
 constexpr size_t kToTenths = 10;  // "11:04:31.2"
 
-// The time of day, or how long before the collection.
+// The time of day, or how long before the collection (from logs alone: before their end).
 std::string At(const Report& report, int64_t age_ms, size_t length = kToSeconds) {
   if (report.detected_unix_ms) {
     const std::optional<std::string> utc = FormatUtc(*report.detected_unix_ms - age_ms);
     if (utc) return utc->substr(kTimeAt, length);
   }
-  return age_ms == 0 ? "collected" : absl::StrCat("−", Duration(age_ms));
+  if (age_ms > 0) return absl::StrCat("−", Duration(age_ms));
+  return report.from_logs ? "the end" : "collected";
 }
 
 // An event that belongs to no lane: it has a row of its own below the lanes.
@@ -59,17 +63,20 @@ struct EventRow {
   const char* css_class;
 };
 
+// What others write, too, tells nothing of the culprit.
+bool OfCulpritAlone(const LoggedLine& line) { return line.culprit && line.workers.size() == 1; }
+
 std::vector<EventRow> EventRows(const Report& report) {
   std::vector<EventRow> rows;
   for (const LoggedLine& line : report.last_minutes.log) {
-    if (!line.age_ms || (line.minor && !line.culprit)) continue;
+    if (!line.age_ms || (line.minor && !OfCulpritAlone(line))) continue;
     rows.push_back({*line.age_ms, line.text, line.culprit ? "mark culprit" : "mark"});
     if (rows.size() == kMaxEventRows) break;
   }
   // One minor line, the runtime's own alarm, stands for all that follow from the standstill.
   for (const LoggedLine& line : report.last_minutes.log) {
     if (rows.size() == kMaxEventRows) break;
-    if (!line.age_ms || !line.minor || line.culprit) continue;
+    if (!line.age_ms || !line.minor || line.last || OfCulpritAlone(line)) continue;
     rows.push_back({*line.age_ms,
                     absl::StrCat(line.text, " (",
                                  Counted(static_cast<int64_t>(line.workers.size()), "worker"), ")"),
@@ -87,10 +94,25 @@ bool IsRecent(const Report& report, const Stop& stop) {
   return stop.culprit || !still || stop.age_ms <= std::max(*still, kMinSpanMs) * kBeyondStandstill;
 }
 
+const char* Happens(StopKind kind) {
+  switch (kind) {
+    case StopKind::kCore:
+      return " stops";
+    case StopKind::kLoop:
+      return " loops from here on";
+    case StopKind::kProcess:
+      return ": its process ended";
+    case StopKind::kError:
+      return ": its first error";
+    case StopKind::kSilence:
+      return ": its last line";
+  }
+  return "";
+}
+
 // "tpu-1-2 chip 2 TensorCore 0 stops"
 std::string StopText(const Stop& stop) {
-  return absl::StrCat(text::EscapeText(stop.first_core, text::kMaxNameBytes),
-                      stop.process ? ": its process ended" : " stops");
+  return absl::StrCat(text::EscapeText(stop.first_core, text::kMaxNameBytes), Happens(stop.kind));
 }
 
 // The chip alone, where the whole name has no room.
@@ -104,10 +126,33 @@ Stop WithoutCore(Stop stop) {
 // The other cores that stopped with the one that is named.
 std::string Others(const Stop& stop) {
   const auto cores = static_cast<int64_t>(stop.cores);
-  if (stop.process) {
-    return cores == 0 ? "" : absl::StrCat("; ", Counted(cores, "core"), " stopped with it");
+  const auto logs = static_cast<int64_t>(stop.logs);
+  switch (stop.kind) {
+    case StopKind::kCore:
+    case StopKind::kLoop:
+      return cores > 1 ? absl::StrCat(" and ", Counted(cores - 1, "more core")) : "";
+    case StopKind::kProcess:
+      return cores == 0 ? "" : absl::StrCat("; ", Counted(cores, "core"), " stopped with it");
+    case StopKind::kError:
+    case StopKind::kSilence:
+      break;
   }
-  return cores > 1 ? absl::StrCat(" and ", Counted(cores - 1, "more core")) : "";
+  return logs > 1 ? absl::StrCat("; ", Counted(logs - 1, "more worker"), " with it") : "";
+}
+
+// How far back a timeline of logs goes: a worker that logs nothing but its start is not drawn to
+// scale. 0: nothing tells.
+int64_t ReachOfLogs(const Report& report) {
+  int64_t reach = 0;
+  for (const Lane& lane : report.last_minutes.lanes) {
+    if (lane.culprit || !lane.completions.empty()) {
+      reach = std::max(reach, lane.end_age_ms.value_or(0));
+    }
+    for (const Stop& stop : lane.stops) {
+      if (stop.culprit) reach = std::max(reach, stop.age_ms);
+    }
+  }
+  return reach;
 }
 
 int64_t SpanOf(const Report& report, const std::vector<EventRow>& rows) {
@@ -121,10 +166,36 @@ int64_t SpanOf(const Report& report, const std::vector<EventRow>& rows) {
   for (const EventRow& row : rows) oldest = std::max(oldest, row.age_ms);
   if (const auto& still = report.last_minutes.still_ms; still && *still > 0) {
     oldest = std::min(oldest, *still * kBeyondStandstill);
+  } else if (const int64_t reach = ReachOfLogs(report); report.from_logs && reach > 0) {
+    oldest = std::min(oldest, reach * kBeyondStandstill);
   }
   // A capture may state any age: a pixel computed from it must not overflow.
   constexpr int64_t kMaxSpanMs = int64_t{1000} * 86'400'000;
   return std::clamp(oldest + oldest / 4, kMinSpanMs, kMaxSpanMs);
+}
+
+// Loops that are all in a step are in no phase worth a word.
+bool ShowsPhases(const Report& report) {
+  const std::vector<Lane>& lanes = report.last_minutes.lanes;
+  return std::any_of(lanes.begin(), lanes.end(),
+                     [](const Lane& lane) { return lane.phase.value_or("step") != "step"; });
+}
+
+// Where a lane begins, ends, and could end at most.
+struct LaneReach {
+  int left;
+  int end;
+  int right;
+};
+
+// The phase that the training loops are in stands below the end of the lane at `y`.
+void DrawPhase(const std::string& phase, const LaneReach& lane, int y, Svg& svg) {
+  const auto columns = static_cast<size_t>((lane.right - lane.left) / kCharacter);
+  const std::string text = WrapText("in phase " + phase, columns, 1).front();
+  const int width = static_cast<int>(text.size()) * kCharacter;
+  const bool room = lane.right - lane.end - 9 >= width;
+  svg.Label(room ? lane.end + 9 : lane.right, y + kPhaseBelow, width, text, "soft",
+            room ? Anchor::kStart : Anchor::kEnd);
 }
 
 class TimelineDrawing {
@@ -133,12 +204,14 @@ class TimelineDrawing {
       : report_(report),
         rows_(EventRows(report)),
         span_ms_(SpanOf(report, rows_)),
+        shows_phases_(ShowsPhases(report)),
         width_(width),
         left_(left) {}
 
   std::string Draw(const char* css_class, const std::string& label) {
     Svg svg(width_, css_class, label);
-    const int lanes_end = kTop + static_cast<int>(Lanes().size()) * kLaneHeight;
+    const int height = kLaneHeight + (shows_phases_ ? kPhaseHeight : 0);
+    const int lanes_end = kTop + static_cast<int>(Lanes().size()) * height;
     const int rows_end = lanes_end + static_cast<int>(rows_.size()) * kRowHeight + 6;
     DrawTicks(rows_end, svg);
     for (size_t i = 0; i < rows_.size(); ++i) {
@@ -147,7 +220,7 @@ class TimelineDrawing {
     int y = kTop + kLaneHeight / 2;
     for (const Lane& lane : Lanes()) {
       DrawLane(lane, y, svg);
-      y += kLaneHeight;
+      y += height;
     }
     return std::move(svg).Finish(rows_end + 22);
   }
@@ -216,6 +289,7 @@ class TimelineDrawing {
     }
     if (!marks.empty()) svg.Path(marks, "step");
     if (report_.cause != Cause::kNoHang) DrawStops(lane, y, svg);
+    if (shows_phases_ && lane.phase) DrawPhase(*lane.phase, {left_, end, Right()}, y, svg);
   }
 
   void DrawStops(const Lane& lane, int y, Svg& svg) const {
@@ -240,6 +314,7 @@ class TimelineDrawing {
   const Report& report_;
   const std::vector<EventRow> rows_;
   const int64_t span_ms_;
+  const bool shows_phases_;
   const int width_;
   const int left_;
 };
@@ -252,7 +327,9 @@ std::string LanesInWords(const Report& report) {
   for (const Lane& lane : lanes) {
     if (!lane.end_age_ms) continue;
     absl::StrAppend(&words, lane.name, lane.culprit ? ", which holds a culprit," : "",
-                    " moved last ", Duration(*lane.end_age_ms), " before the collection. ");
+                    report.from_logs ? " logged last " : " moved last ", Duration(*lane.end_age_ms),
+                    report.from_logs ? " before the end" : " before the collection",
+                    lane.phase ? absl::StrCat(", in phase ", *lane.phase, ". ") : ". ");
     if (words.size() > text::kMaxSentenceBytes / 2) break;
   }
   return words;
@@ -270,11 +347,13 @@ void AppendOrder(const Report& report, std::string& page) {
   });
   const size_t more = stops.size() > kMaxOrder ? stops.size() - kMaxOrder : 0;
   stops.resize(std::min(stops.size(), kMaxOrder));
-  page += "<h3>They stopped in this order</h3>\n<ol class=\"order\">\n";
+  absl::StrAppend(&page, "<h3>",
+                  report.from_logs ? "It happened in this order" : "They stopped in this order",
+                  "</h3>\n<ol class=\"order\">\n");
   for (const Stop& stop : stops) {
     absl::StrAppend(&page, "<li><code>", Html(At(report, stop.age_ms, kToTenths)), "</code> ",
                     stop.culprit ? "<b class=\"bad\">" : "",
-                    Html(stop.process ? StopText(stop) : stop.first_core),
+                    Html(stop.kind == StopKind::kCore ? stop.first_core : StopText(stop)),
                     stop.culprit ? "</b>" : "", Others(stop), "</li>\n");
   }
   if (more > 0) absl::StrAppend(&page, "<li>… and ", more, " later times</li>\n");
@@ -314,7 +393,7 @@ void AppendMoments(const Report& report, std::string& page) {
         absl::StrCat(*report.first_error->at, ", ", FirstErrorName(report.first_error->type),
                      uncertainty ? ", or up to " + Duration(*uncertainty) + " earlier" : ""));
   }
-  if (report.detected_at) add("Detected", *report.detected_at);
+  if (report.detected_at) add(report.from_logs ? "The logs end" : "Detected", *report.detected_at);
   if (const auto& timings = report.timings) {
     add("Collected", absl::StrCat(timings->detect_to_collect_ms > 0
                                       ? Duration(timings->detect_to_collect_ms) + " later"
@@ -325,15 +404,28 @@ void AppendMoments(const Report& report, std::string& page) {
   if (!items.empty()) absl::StrAppend(&page, "<ul class=\"facts\">\n", items, "</ul>\n");
 }
 
+const char* HowToRead(const Report& report) {
+  const bool hang = report.cause != Cause::kNoHang;
+  if (report.from_logs && hang) {
+    return "A lane is a worker's log and ends with its last line; a mark is a step that the log "
+           "shows, a triangle the first error, the last line or the end of the process. A worker "
+           "that logs little falls silent early, and need not be at fault.";
+  }
+  if (report.from_logs) {
+    return "A lane is a worker's log and ends with its last line; a mark is a step that the log "
+           "shows.";
+  }
+  if (!hang) return "A mark is a launch or a step that completed, as polls showed them.";
+  return "A mark is a launch or a step that completed, a triangle a stop, as polls showed them. "
+         "The lane that ends first is where to look.";
+}
+
 }  // namespace
 
 std::string TimelineSection(const Report& report) {
   std::string page;
   if (!report.last_minutes.lanes.empty()) {
-    absl::StrAppend(&page, "<p class=\"soft\">A mark is a launch or a step that completed",
-                    report.cause == Cause::kNoHang ? ", as polls showed them."
-                                                   : ", a triangle a stop, as polls showed them. "
-                                                     "The lane that ends first is where to look.",
+    absl::StrAppend(&page, "<p class=\"soft\">", HowToRead(report),
                     report.detected_unix_ms ? " Times are UTC." : "",
                     "</p>\n<div class=\"lanes\">\n");
     const std::string label = LanesInWords(report);
@@ -358,7 +450,8 @@ std::string LogSection(const Report& report) {
       "class=\"log\">\n<thead><tr><th scope=\"col\">When</th><th scope=\"col\">Hosts</th><th "
       "scope=\"col\">Line</th></tr></thead>\n<tbody>\n";
   for (const LoggedLine& line : minutes.log) {
-    absl::StrAppend(&page, line.culprit && !line.minor ? "<tr class=\"culprit\">" : "<tr>",
+    absl::StrAppend(&page,
+                    line.culprit && (!line.minor || line.last) ? "<tr class=\"culprit\">" : "<tr>",
                     "<td class=\"data\">", Html(line.age_ms ? At(report, *line.age_ms) : "?"),
                     "</td><td class=\"data\">", Html(FoldedHosts(report, line.workers, 200)),
                     line.source.empty() ? "" : absl::StrCat(" (", line.source, ")"),
@@ -366,6 +459,7 @@ std::string LogSection(const Report& report) {
                         ? absl::StrCat(", ", Grouped(line.count), " times")
                         : "",
                     "</td><td class=\"data\">", Html(line.text),
+                    line.last ? " <span class=\"soft\">(its last line)</span>" : "",
                     line.alike ? " <span class=\"soft\">(others with other numbers)</span>" : "",
                     "</td></tr>\n");
   }

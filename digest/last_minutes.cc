@@ -9,7 +9,10 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "classifier/positions.h"
 #include "digest/tpu_states.h"
 #include "proto/common/text/safe_text.h"
 
@@ -18,6 +21,8 @@ namespace {
 
 // Times that lie closer than this are taken for one event.
 constexpr int64_t kSameTimeMs = 250;
+// A traceback and the words of libraries follow an error within this time.
+constexpr int64_t kSameEndMs = 5000;
 // Up to this many lanes are drawn singly; of more, lanes that end within kAlikeMs become one.
 constexpr size_t kFewLanes = 8;
 constexpr int64_t kAlikeMs = 1000;
@@ -45,11 +50,17 @@ std::string CoreText(const Core& core) {
   return text;
 }
 
-// When the core was last seen to move.
+// True if the pc moves, although no launch completes.
+bool Loops(const Core& core) {
+  const Sequencer* sequencer = MainSequencer(core);
+  return sequencer != nullptr && classifier::IsMoving(sequencer->frozen_ms, core.stuck_ms);
+}
+
+// When the core was last seen to get on. A pc that moves in a loop gets nowhere.
 std::optional<int64_t> StopAge(const Core& core) {
   if (!core.transitions.empty()) return core.transitions.back().age_ms;
   const Sequencer* sequencer = MainSequencer(core);
-  if (sequencer != nullptr && sequencer->frozen_ms) return sequencer->frozen_ms;
+  if (sequencer != nullptr && sequencer->frozen_ms && !Loops(core)) return sequencer->frozen_ms;
   return core.stuck_ms;
 }
 
@@ -64,8 +75,8 @@ bool Tells(const Core& core) {
 struct StopSeen {
   int64_t age_ms;
   bool culprit;
-  std::string core;      // of a process: its host
-  bool process = false;  // a training process, which ended
+  std::string core;  // but for cores: the host
+  StopKind kind = StopKind::kCore;
 };
 
 // A lane as it is gathered from its workers.
@@ -77,6 +88,12 @@ struct Gathered {
   std::optional<int64_t> end_ms;
   size_t lanes = 1;
 };
+
+bool IsMinor(LogKind kind) {
+  return kind == LogKind::kUnspecified || kind == LogKind::kBenign ||
+         kind == LogKind::kUnknownFlag || kind == LogKind::kFollowOn ||
+         kind == LogKind::kHangDetected;
+}
 
 void Narrow(std::optional<int64_t>& smallest, std::optional<int64_t> age) {
   if (age) smallest = std::min(smallest.value_or(*age), *age);
@@ -125,7 +142,8 @@ void AddSnapshot(const Snapshot& snapshot, const ReportWorker& worker, const Acc
         suspects != accused.end() &&
         std::any_of(suspects->second.begin(), suspects->second.end(),
                     [&core](const Culprit* suspect) { return Means(*suspect, core); });
-    lane.stops.push_back({*age, culprit, absl::StrCat(worker.host, CoreText(core))});
+    lane.stops.push_back({*age, culprit, absl::StrCat(worker.host, CoreText(core)),
+                          Loops(core) ? StopKind::kLoop : StopKind::kCore});
     Narrow(lane.end_ms, age);
   }
   if (const auto& progress = snapshot.progress) {
@@ -138,8 +156,37 @@ void AddSnapshot(const Snapshot& snapshot, const ReportWorker& worker, const Acc
   for (const Process& process : snapshot.processes) {
     if (!process.exited_ms_ago) continue;
     lane.stops.push_back(
-        {*process.exited_ms_ago, suspects != accused.end(), worker.host, /*process=*/true});
+        {*process.exited_ms_ago, suspects != accused.end(), worker.host, StopKind::kProcess});
   }
+}
+
+// The age of the oldest line that tells of an error of the worker's own.
+std::optional<int64_t> FirstErrorAge(const Snapshot& snapshot) {
+  std::optional<int64_t> oldest;
+  for (const LogEvent& event : snapshot.log_events) {
+    if (IsMinor(event.kind) || !event.age_ms) continue;
+    oldest = std::max(oldest.value_or(0), *event.age_ms);
+  }
+  return oldest;
+}
+
+// Steps, first error and last line. `snapshot`: nullptr if the worker has none.
+void AddLog(const WorkerLog& log, const Snapshot* snapshot, const ReportWorker& worker,
+            bool culprit, Gathered& lane) {
+  lane.completions.insert(log.step_ages_ms.begin(), log.step_ages_ms.end());
+  Narrow(lane.end_ms, log.last_line_ms);
+  std::optional<int64_t> end;
+  if (snapshot != nullptr) {
+    end = FirstErrorAge(*snapshot);
+    if (end) lane.stops.push_back({*end, culprit, worker.host, StopKind::kError});
+    for (const Process& process : snapshot->processes) {
+      if (process.exited_ms_ago) end = process.exited_ms_ago;
+    }
+  }
+  // A log that never told steps may be silent by habit, and what follows an error says no more.
+  const bool told = end && log.last_line_ms && *end - *log.last_line_ms <= kSameEndMs;
+  if (!log.last_line_ms || told || (!culprit && !log.step)) return;
+  lane.stops.push_back({*log.last_line_ms, culprit, worker.host, StopKind::kSilence});
 }
 
 // Stops within kSameTimeMs are one stop.
@@ -151,13 +198,14 @@ std::vector<Stop> FoldStops(std::vector<StopSeen> seen) {
   for (StopSeen& stop : seen) {
     if (stops.empty() || stops.back().age_ms - stop.age_ms > kSameTimeMs) {
       if (stops.size() == kMaxStops) break;
-      stops.push_back({stop.age_ms, 0, false, {}});
+      stops.push_back({.age_ms = stop.age_ms, .first_core = {}});
     }
     Stop& last = stops.back();
-    if (!stop.process) ++last.cores;
+    if (stop.kind == StopKind::kCore || stop.kind == StopKind::kLoop) ++last.cores;
+    if (stop.kind == StopKind::kError || stop.kind == StopKind::kSilence) ++last.logs;
     if (last.first_core.empty() || (stop.culprit && !last.culprit)) {
       last.first_core = std::move(stop.core);
-      last.process = stop.process;
+      last.kind = stop.kind;
     }
     last.culprit = last.culprit || stop.culprit;
   }
@@ -178,7 +226,7 @@ Lane Finish(Gathered gathered) {
   lane.end_age_ms = gathered.end_ms;
   if (!lane.end_age_ms && !lane.completions.empty()) lane.end_age_ms = lane.completions.back();
   if (!lane.end_age_ms && !lane.stops.empty()) lane.end_age_ms = lane.stops.back().age_ms;
-  if (gathered.phases.size() == 1) lane.phase = *gathered.phases.begin();
+  if (!gathered.phases.empty()) lane.phase = absl::StrJoin(gathered.phases, ", ");
   return lane;
 }
 
@@ -219,8 +267,16 @@ void FoldLanes(const char* what, std::vector<Gathered>& lanes) {
   lanes = std::move(folded);
 }
 
+const WorkerLog* FindLogOf(const LogEvidence* logs, WorkerId id) {
+  if (logs == nullptr) return nullptr;
+  const auto log =
+      std::lower_bound(logs->workers.begin(), logs->workers.end(), id,
+                       [](const WorkerLog& one, WorkerId want) { return one.worker < want; });
+  return log == logs->workers.end() || log->worker != id ? nullptr : &*log;
+}
+
 std::vector<Lane> FindLanes(const Capture& capture, const std::vector<ReportWorker>& workers,
-                            const Accused& accused) {
+                            const Accused& accused, const LogEvidence* logs) {
   std::map<WorkerId, const Snapshot*> snapshots;
   bool cores = false;
   for (const Snapshot& snapshot : capture.snapshots) {
@@ -240,8 +296,11 @@ std::vector<Lane> FindLanes(const Capture& capture, const std::vector<ReportWork
     }
     Gathered& lane = gathered.back();
     if (accused.count(worker.id) > 0) lane.lane.culprit = true;
-    if (auto it = snapshots.find(worker.id); it != snapshots.end()) {
-      AddSnapshot(*it->second, worker, accused, lane);
+    const auto it = snapshots.find(worker.id);
+    const Snapshot* snapshot = it == snapshots.end() ? nullptr : it->second;
+    if (snapshot != nullptr) AddSnapshot(*snapshot, worker, accused, lane);
+    if (const WorkerLog* log = FindLogOf(logs, worker.id)) {
+      AddLog(*log, snapshot, worker, accused.count(worker.id) > 0, lane);
     }
   }
   std::stable_sort(gathered.begin(), gathered.end(), [](const Gathered& a, const Gathered& b) {
@@ -268,12 +327,6 @@ std::vector<Lane> FindLanes(const Capture& capture, const std::vector<ReportWork
   return lanes;
 }
 
-bool IsMinor(LogKind kind) {
-  return kind == LogKind::kUnspecified || kind == LogKind::kBenign ||
-         kind == LogKind::kUnknownFlag || kind == LogKind::kFollowOn ||
-         kind == LogKind::kHangDetected;
-}
-
 std::string SourceText(LogSource source) {
   if (source == LogSource::kKernelLog) return "kernel log";
   return source == LogSource::kPlatform ? "platform" : "";
@@ -296,8 +349,47 @@ std::string WithoutNumbers(const std::string& text) {
   return plain;
 }
 
+// Whether an event of the worker is that line.
+bool IsRecognised(const Snapshot& snapshot, const std::string& line) {
+  return std::any_of(
+      snapshot.log_events.begin(), snapshot.log_events.end(), [&line](const LogEvent& event) {
+        return absl::StrContains(line, event.text) || absl::StrContains(event.text, line);
+      });
+}
+
+// The last lines of the logs, which tell how far each worker came. Lines of others that differ in
+// numbers alone are one.
+void AddLastLines(const Capture& capture, const std::vector<ReportWorker>& workers,
+                  const Accused& accused, const LogEvidence& logs, LastMinutes& minutes) {
+  std::map<WorkerId, const Snapshot*> snapshots;
+  for (const Snapshot& snapshot : capture.snapshots) snapshots[snapshot.worker] = &snapshot;
+  std::map<std::string, LoggedLine> lines;
+  for (const WorkerLog& log : logs.workers) {
+    const size_t worker = IndexOf(workers, log.worker);
+    if (worker == workers.size() || workers[worker].id != log.worker) continue;
+    const auto snapshot = snapshots.find(log.worker);
+    const bool told = snapshot != snapshots.end() && IsRecognised(*snapshot->second, log.last_line);
+    if (log.last_line.empty() || told) continue;
+    const std::string text = text::ValidUtf8(log.last_line, text::kMaxSentenceBytes);
+    const bool culprit = accused.count(log.worker) > 0;
+    auto [it, inserted] = lines.try_emplace(culprit ? text : WithoutNumbers(text));
+    LoggedLine& line = it->second;
+    if (inserted) {
+      line.text = text;
+      line.minor = line.last = true;
+    }
+    line.alike = line.alike || line.text != text;
+    line.text = std::min(line.text, text);
+    if (log.last_line_ms) line.age_ms = std::max(line.age_ms.value_or(0), *log.last_line_ms);
+    line.workers.push_back(worker);
+    line.count = static_cast<int64_t>(line.workers.size());
+    line.culprit = line.culprit || culprit;
+  }
+  for (auto& [key, line] : lines) minutes.log.push_back(std::move(line));
+}
+
 void FindLog(const Capture& capture, const std::vector<ReportWorker>& workers,
-             const Accused& accused, LastMinutes& minutes) {
+             const Accused& accused, const LogEvidence* logs, LastMinutes& minutes) {
   std::map<std::tuple<std::string, LogKind, std::string>, LoggedLine> lines;
   for (const Snapshot& snapshot : capture.snapshots) {
     const size_t worker = IndexOf(workers, snapshot.worker);
@@ -328,6 +420,7 @@ void FindLog(const Capture& capture, const std::vector<ReportWorker>& workers,
     line.workers.erase(std::unique(line.workers.begin(), line.workers.end()), line.workers.end());
     minutes.log.push_back(std::move(line));
   }
+  if (logs != nullptr) AddLastLines(capture, workers, accused, *logs, minutes);
   if (minutes.log.size() > kMaxLogLines) {
     minutes.more_log = minutes.log.size() - kMaxLogLines;
     std::stable_sort(
@@ -426,12 +519,12 @@ std::optional<TorusPlace> ParsePlace(const std::string& text) {
 }  // namespace
 
 LastMinutes DescribeLastMinutes(const Capture& capture, const std::vector<ReportWorker>& workers,
-                                const std::vector<Culprit>& culprits) {
+                                const std::vector<Culprit>& culprits, const LogEvidence* logs) {
   Accused accused;
   for (const Culprit& culprit : culprits) accused[culprit.worker].push_back(&culprit);
   LastMinutes minutes;
-  minutes.lanes = FindLanes(capture, workers, accused);
-  FindLog(capture, workers, accused, minutes);
+  minutes.lanes = FindLanes(capture, workers, accused, logs);
+  FindLog(capture, workers, accused, logs, minutes);
   minutes.start_up = FindStartUp(capture, workers, accused);
   minutes.still_ms = StandStill(capture);
   for (const bool of_culprits : {true, false}) {

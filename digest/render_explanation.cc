@@ -92,9 +92,8 @@ std::string GroupText(const Report& report, const ChainGroup& group) {
     absl::StrAppend(&text, ", with ", absl::StrJoin(group.queue, ", then "), " running and queued");
   }
   if (group.host_place) absl::StrAppend(&text, "; ", *group.host_place);
-  if (group.since_ms && *group.since_ms >= kSecond) {
-    absl::StrAppend(&text, ", for ", *group.since_ms / kSecond, " s");
-  }
+  const std::optional<int64_t>& time = group.loops_ms ? group.loops_ms : group.since_ms;
+  if (time && *time >= kSecond) absl::StrAppend(&text, ", for ", *time / kSecond, " s");
   return Escaped(text);
 }
 

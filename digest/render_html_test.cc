@@ -277,7 +277,7 @@ TEST(TimelineTest, AProcessThatEndedIsNoCore) {
   process.exited_ms_ago = 90'000;
   const Report report = BuildReport(example.capture, example.verdict, {});
   const Stop& first = report.last_minutes.lanes[0].stops[0];
-  EXPECT_TRUE(first.process);
+  EXPECT_EQ(first.kind, StopKind::kProcess);
   EXPECT_EQ(first.cores, 0u);
   EXPECT_EQ(first.first_core, "tpu-1-2");
   EXPECT_THAT(Page(example),

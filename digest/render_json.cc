@@ -4,6 +4,7 @@
 #include "digest/digest.h"
 #include "digest/explain_json.h"
 #include "digest/report_json.h"
+#include "digest/sentence.h"
 #include "digest/wording.h"
 
 namespace rapideye::digest {
@@ -246,6 +247,7 @@ Json ReportToJson(const Report& report) {
   PutIf(json, "detail", std::string(DetailName(report.detail)));
   PutIf(json, "confidence", report.confidence);
   json["headline"] = report.headline;
+  json["sentence"] = SentenceText(report);
   json["culprits"] = Array(report.culprits, CulpritJson);
   json["links"] = Array(report.links, LinkJson);
   if (!report.partition[0].empty()) {

@@ -8,6 +8,7 @@
 #include "classifier/phrases.h"
 #include "digest/digest.h"
 #include "digest/fold.h"
+#include "digest/sentence.h"
 #include "digest/stack_groups.h"
 #include "digest/text_lines.h"
 #include "digest/text_states.h"
@@ -325,6 +326,7 @@ std::string RenderText(const Report& report, TextFormat format) {
   AppendFixedPart(report, format, lines);
   // The runtime's own analyser prints the same lines above: readers can tell whose these are.
   lines.Add(kIndent, absl::StrCat("Written by: rapideye ", Release()));
+  lines.Add(kIndent, absl::StrCat("In one sentence: ", SentenceText(report)));
   if (report.detail != Detail::kNone) {
     lines.Add(kIndent, absl::StrCat("Detail: ", std::string(DetailName(report.detail))));
   }

@@ -286,11 +286,13 @@ std::optional<std::string> EndOf(const Snapshot& snapshot) {
   return std::nullopt;
 }
 
-void DescribeForPage(const Capture& capture, const Verdict& verdict, Report& report) {
+void DescribeForPage(const Capture& capture, const Verdict& verdict, const LogEvidence* logs,
+                     Report& report) {
   report.detected_unix_ms = capture.header.detected_unix_ms;
-  report.last_minutes = DescribeLastMinutes(capture, report.workers, verdict.culprits);
+  report.last_minutes = DescribeLastMinutes(capture, report.workers, verdict.culprits, logs);
   report.torus = FindTorusPlaces(capture, report.workers);
   report.by_logs = true;
+  report.from_logs = logs != nullptr;
   std::map<WorkerId, const Snapshot*> snapshots;
   for (const Snapshot& snapshot : capture.snapshots) {
     if (!snapshot.cores.empty()) report.by_logs = false;
@@ -341,7 +343,7 @@ Report BuildReport(const Capture& capture, const Verdict& verdict, const ReportC
   report.tpu_states = GroupTpuStates(capture, report.workers, verdict.culprits);
   report.stack_groups = GroupStacks(capture, report.workers, verdict.culprits);
   if (verdict.cause != Cause::kNoHang) report.first_error = FindFirstError(capture, verdict);
-  DescribeForPage(capture, verdict, report);
+  DescribeForPage(capture, verdict, context.logs, report);
   report.timings = context.timings;
   report.files = context.files;
   return report;

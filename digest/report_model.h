@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "classifier/log_evidence.h"
 #include "classifier/verdict.h"
 #include "proto/v1/evidence.h"
 
@@ -43,6 +44,8 @@ struct ReportContext {
   Files files;
   // How many digests there have been of the incident, this one included.
   int64_t revision = 1;
+  // What the logs show beyond the capture; nullptr: no logs were read.
+  const LogEvidence* logs = nullptr;
 };
 
 // A worker as readers know it. `task_id` is its number in the whole job (slice
@@ -126,22 +129,33 @@ struct StackGroup {
   bool culprit = false;             // holds a culprit
 };
 
-// Cores of a lane that were seen to stop at the same time.
+// What a stop is of.
+enum class StopKind {
+  kCore,     // a core stands
+  kLoop,     // a core completes no launch, although its pc moves
+  kProcess,  // the training process of a host ended
+  kError,    // the first error in a log
+  kSilence,  // the last line of a log that had shown steps
+};
+
+// What was seen to stop in a lane at the same time.
 struct Stop {
   int64_t age_ms = 0;  // before the collection, as all ages here
   size_t cores = 0;
-  bool culprit = false;    // holds a core of a culprit
-  std::string first_core;  // "tpu-1-2 chip 2 TensorCore 0": of the culprit, else the first
-  bool process = false;    // first_core is a host whose training process ended; no core counts it
+  size_t logs = 0;                  // workers whose logs tell
+  bool culprit = false;             // holds a core of a culprit
+  std::string first_core;           // "tpu-1-2 chip 2 TensorCore 0": of the culprit, else the first
+  StopKind kind = StopKind::kCore;  // of the first; but for cores, it is a host
 };
 
-// The last minutes of a slice, or of a worker where the job has one slice or reports no core.
+// The last minutes of a slice, or of a worker where the job has one slice or reports no core. From
+// logs alone, it ends with the last line.
 struct Lane {
   std::string name;                   // "slice 1", "tpu-1-2"; "3 more slices"
   bool culprit = false;               // holds a culprit
   std::vector<int64_t> completions;   // ages of launches and steps that completed, oldest first
   std::vector<Stop> stops;            // oldest first
-  std::optional<std::string> phase;   // of its training loops, where all tell the same
+  std::optional<std::string> phase;   // of its training loops: "step", "checkpoint, step"
   std::optional<int64_t> end_age_ms;  // of the last thing that moved; absent: nothing tells
 };
 
@@ -155,6 +169,7 @@ struct LoggedLine {
   bool culprit = false;         // a culprit wrote it
   bool minor = false;           // follows from something else, or means nothing
   bool alike = false;           // stands for lines with other numbers, too
+  bool last = false;            // the last line of the logs, whether recognised or not
 };
 
 // Workers whose start-up has come equally far.
@@ -262,7 +277,8 @@ struct Report {
   LastMinutes last_minutes;
   std::vector<std::optional<TorusPlace>> torus;  // by worker; empty: not known of any
   Scheduler scheduler = Scheduler::kUnknown;
-  bool by_logs = false;  // no worker reported a core: logs, or hosts alone
+  bool by_logs = false;    // no worker reported a core: logs, or hosts alone
+  bool from_logs = false;  // no agent watched the job: its logs are all there is
 };
 
 }  // namespace rapideye::digest

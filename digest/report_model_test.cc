@@ -343,11 +343,11 @@ TEST(JsonTest, KeysStandInTheDocumentedOrder) {
   context.timings = Timings{};
   context.files.capture = "c";
   const auto json = ReportToJson(BuildReport(example.capture, example.verdict, context));
-  EXPECT_THAT(Keys(json),
-              ElementsAre("schemaVersion", "incidentId", "job", "jobIncarnation", "detectedAt",
-                          "trigger", "cause", "detail", "confidence", "headline", "culprits",
-                          "links", "evidence", "alternatives", "removal", "recommendedActions",
-                          "tpuStates", "workers", "firstError", "timings", "files", "explain"));
+  EXPECT_THAT(Keys(json), ElementsAre("schemaVersion", "incidentId", "job", "jobIncarnation",
+                                      "detectedAt", "trigger", "cause", "detail", "confidence",
+                                      "headline", "sentence", "culprits", "links", "evidence",
+                                      "alternatives", "removal", "recommendedActions", "tpuStates",
+                                      "workers", "firstError", "timings", "files", "explain"));
   EXPECT_THAT(Keys(json["culprits"][0]),
               ElementsAre("slice", "task", "host", "chip", "coreType", "coreIndex", "why"));
   EXPECT_THAT(Keys(json["removal"]), ElementsAre("eligible", "targets", "reason"));
@@ -369,8 +369,8 @@ TEST(JsonTest, OptionalKeysAreLeftOut) {
   verdict.cause = Cause::kNoHang;
   const auto json = ReportToJson(BuildReport(capture, verdict, {}));
   EXPECT_THAT(Keys(json), ElementsAre("schemaVersion", "incidentId", "job", "cause", "headline",
-                                      "culprits", "links", "evidence", "alternatives", "removal",
-                                      "recommendedActions", "tpuStates", "workers"));
+                                      "sentence", "culprits", "links", "evidence", "alternatives",
+                                      "removal", "recommendedActions", "tpuStates", "workers"));
   EXPECT_EQ(json["cause"], "NO_HANG");
 }
 

@@ -109,9 +109,26 @@ const Position* CulpritPosition(const Report& report) {
   return nullptr;
 }
 
+// True if all that the chain ends at are cores whose pcs move.
+bool Loops(const Report& report) {
+  bool any = false;
+  for (const ChainGroup& group : report.chain.groups) {
+    if (!group.head) continue;
+    if (!group.loops_ms) return false;
+    any = true;
+  }
+  return any;
+}
+
 std::string ChipSentence(const Report& report, const std::string& who) {
   const Position* position = CulpritPosition(report);
-  std::string text = absl::StrCat(who, " stopped");
+  const bool loops = Loops(report);
+  const bool many = std::any_of(
+      report.culprits.begin(), report.culprits.end(), [&report](const ReportCulprit& culprit) {
+        const ReportCulprit& first = report.culprits.front();
+        return culprit.worker.id != first.worker.id || culprit.chip != first.chip;
+      });
+  std::string text = absl::StrCat(who, !loops ? " stopped" : many ? " loop" : " loops");
   if (position != nullptr && !position->idle) {
     if (position->hlo) {
       absl::StrAppend(&text, " in ", text::EscapeName(*position->hlo));
@@ -119,7 +136,7 @@ std::string ChipSentence(const Report& report, const std::string& who) {
       absl::StrAppend(&text, " at pc ", PcText(position->pc));
     }
   }
-  return text + ".";
+  return absl::StrCat(text, loops ? ", and no launch completes." : ".");
 }
 
 std::string NetworkSentence(const Report& report, const std::string& who) {
@@ -424,5 +441,10 @@ std::string What(const Report& report) {
 }  // namespace
 
 OneSentence WriteSentence(const Report& report) { return {What(report), Waits(report)}; }
+
+std::string SentenceText(const Report& report) {
+  const OneSentence sentence = WriteSentence(report);
+  return absl::StrCat(sentence.what, sentence.waits.empty() ? "" : " ", sentence.waits);
+}
 
 }  // namespace rapideye::digest

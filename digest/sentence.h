@@ -1,4 +1,5 @@
-// OneSentence states what stopped, where, and how many wait: the first line of the page.
+// OneSentence states what stopped, where, and how many wait: the first line of the page,
+// and for everybody who reads the digest elsewhere.
 #ifndef RAPIDEYE_DIGEST_SENTENCE_H_
 #define RAPIDEYE_DIGEST_SENTENCE_H_
 
@@ -15,6 +16,9 @@ struct OneSentence {
   std::string waits;  // "31 cores wait for it."; empty: nobody is known to
 };
 OneSentence WriteSentence(const Report& report);
+
+// Both parts as one text: "tpu-1-2 chip 2 stopped in fusion.212. 31 cores wait for it."
+std::string SentenceText(const Report& report);
 
 }  // namespace rapideye::digest
 

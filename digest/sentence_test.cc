@@ -60,6 +60,41 @@ TEST(SentenceTest, EndsWithTheLastWordsOfTheCulpritAlone) {
   EXPECT_EQ(What(capture, verdict), "The training process on tpu-0-1 ended.");
 }
 
+TEST(SentenceTest, ACoreThatLoopsHasNotStopped) {
+  Verdict verdict = Accusing(Cause::kBadTpuChip, Detail::kTensorCore, 0, 1);
+  verdict.culprits[0].chip = 2;
+  ChainGroup& head = verdict.chain.groups.emplace_back();
+  head.head = true;
+  head.cores = 1;
+  head.workers = {{0, 1}};
+  const Capture capture = FrozenJob(1, 4);
+  EXPECT_EQ(What(capture, verdict), "tpu-0-1 chip 2 stopped in all-reduce.3.");
+  head.loops_ms = 60'000;
+  EXPECT_EQ(What(capture, verdict),
+            "tpu-0-1 chip 2 loops in all-reduce.3, and no launch completes.");
+  verdict.culprits.push_back(verdict.culprits[0]);
+  verdict.culprits[1].chip = 3;
+  EXPECT_EQ(What(capture, verdict),
+            "2 chips of tpu-0-1 loop in all-reduce.3, and no launch completes.");
+  // One of two stands: they have stopped.
+  verdict.chain.groups.push_back(head);
+  verdict.chain.groups[1].loops_ms.reset();
+  EXPECT_EQ(What(capture, verdict), "2 chips of tpu-0-1 stopped in all-reduce.3.");
+}
+
+TEST(SentenceTest, TheJsonAndTheTextSayItToo) {
+  Verdict verdict = Accusing(Cause::kBadTpuChip, Detail::kTensorCore, 0, 1);
+  verdict.culprits[0].chip = 2;
+  const Report report = BuildReport(FrozenJob(1, 4), verdict, {});
+  const std::string sentence = "tpu-0-1 chip 2 stopped in all-reduce.3. 15 cores wait for it.";
+  EXPECT_EQ(SentenceText(report), sentence);
+  EXPECT_NE(RenderJson(report, /*pretty=*/true).find("\"sentence\": \"" + sentence + "\""),
+            std::string::npos);
+  EXPECT_NE(
+      RenderText(report, TextFormat::kClassic).find("    In one sentence: " + sentence + "\n"),
+      std::string::npos);
+}
+
 TEST(SentenceTest, AnUnknownHangStandsWhereItsTensorCoresDo) {
   Capture capture = FrozenJob(1, 4);
   for (Snapshot& snapshot : capture.snapshots) {

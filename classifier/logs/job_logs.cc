@@ -274,6 +274,10 @@ void AddWords(const JobClock& clock, const StreamReading& reading, Worker& worke
     log.step = reading.steps.step;
     log.step_ms = clock.Age(reading, reading.step_at_ms);
     log.longest_step_ms = reading.longest_step_ms;
+    log.step_ages_ms.clear();
+    for (const int64_t at : reading.step_times_ms) {
+      if (const auto age = clock.Age(reading, at)) log.step_ages_ms.push_back(*age);
+    }
     worker.snapshot.progress.emplace().step = log.step;
   }
   const std::optional<int64_t> last = clock.Age(reading, reading.last_line_ms);

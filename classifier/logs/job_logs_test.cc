@@ -76,6 +76,26 @@ std::vector<int> Named(const Verdict& verdict) {
 
 std::string Health(const std::string& more = "") { return absl::StrCat(kHealth, more); }
 
+TEST(JobLogsTest, TheLastStepsHaveTimes) {
+  std::string log;
+  for (int step = 0; step < 90; ++step) {
+    absl::StrAppend(&log, "2026-11-22 12:", 10 + step / 50, ":", 10 + step % 50,
+                    ",000 INFO root: completed step: ", step, "\n");
+  }
+  const JobEvidence evidence = Read({{"rank-0.log", log},
+                                     {"rank-1.log",
+                                      "2026-11-22 12:00:00,000 INFO root: completed step: 1\n"
+                                      "2026-11-22 12:00:10,000 INFO root: completed step: 2\n"
+                                      "2026-11-22 12:00:20,000 INFO root: completed step: 3\n"
+                                      "2026-11-22 12:00:30,000 INFO root: saving\n"}});
+  ASSERT_THAT(evidence.logs.workers, SizeIs(2));
+  EXPECT_THAT(evidence.logs.workers[0].step_ages_ms, SizeIs(kMaxStepTimes));
+  const WorkerLog& second = evidence.logs.workers[1];
+  ASSERT_THAT(second.step_ages_ms, testing::Not(IsEmpty()));
+  EXPECT_EQ(second.step_ages_ms.back(), second.step_ms);
+  EXPECT_EQ(*second.step_ms - *second.last_line_ms, 10'000);
+}
+
 TEST(JobLogsTest, WhoRaisedFirstByItsOwnHandIsTheCulprit) {
   const Verdict verdict = Diagnose({Health(), Health(kClosed), Health(kRaised), Health(kClosed)});
   EXPECT_EQ(verdict.cause, Cause::kUnrecoverableError);

@@ -44,6 +44,8 @@ inline constexpr int64_t kRisesPerFall = 3;
 inline constexpr int64_t kStepTolerance = 1;
 // The shape whose step is told gives way after so many rises of others without one of its own.
 inline constexpr int64_t kRisesToGiveWay = 16;
+// Steps of one log whose times are kept: the last minutes of its lane on a page.
+inline constexpr size_t kMaxStepTimes = 64;
 // A larger number is no step: that many steps of 1 ms take a century.
 inline constexpr int64_t kMaxStep = 3'000'000'000'000;
 // Time, thread, file and a launcher's label before the text of a line of glog.

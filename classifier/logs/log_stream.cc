@@ -211,6 +211,7 @@ void LogStream::Advance(std::optional<int64_t> unix_ms, bool dated) {
     // Lines before the first year got times of an assumed year; these are withdrawn.
     reading_.year_known = true;
     reading_.first_ms = reading_.last_ms = std::nullopt;
+    reading_.step_times_ms.clear();
     for (StreamEvent& event : reading_.events) event.at.unix_ms = std::nullopt;
   }
   const bool near = reading_.last_ms && *unix_ms - *reading_.last_ms <= kNearMs;
@@ -258,6 +259,8 @@ void LogStream::TakeSteps(absl::string_view line) {
           std::max(reading_.longest_step_ms.value_or(0), *line_ms_ - *reading_.step_at_ms);
     }
     reading_.step_at_ms = line_ms_;
+    reading_.step_times_ms.push_back(*line_ms_);
+    if (reading_.step_times_ms.size() > kMaxStepTimes) reading_.step_times_ms.pop_front();
   }
   if (now.advances > reading_.steps.advances) same_lines_ = 0;
   reading_.steps = now;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -63,6 +64,7 @@ struct StreamReading {
   StepReading steps;
   std::optional<int64_t> step_at_ms;
   std::optional<int64_t> longest_step_ms;
+  std::deque<int64_t> step_times_ms;  // of the last kMaxStepTimes steps
   std::string retried;
   int64_t retries = 0;
   std::vector<int32_t> ranks;    // that the log tells of itself: at most two are kept

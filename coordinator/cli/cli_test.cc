@@ -54,6 +54,30 @@ TEST(CliTest, WrongUseIsToldWhereTheHelpIs) {
   EXPECT_THAT(Rapideye({"--nonsense"}).err, HasSubstr("Run 'rapideye --help' for more."));
 }
 
+TEST(CliTest, AnUnknownFlagIsToldWithItsPlace) {
+  const Result before = Rapideye({"--foo", "status"});
+  EXPECT_EQ(before.exit_status, 2);
+  EXPECT_THAT(before.err, AllOf(StartsWith("rapideye: there is no flag --foo before a command; "),
+                                HasSubstr("Run 'rapideye --help' for more.")));
+  // A flag of the command, at the wrong place.
+  EXPECT_THAT(Rapideye({"--coordinator=h:1", "status"}).err,
+              StartsWith("rapideye: --coordinator stands behind the command: rapideye status "
+                         "--coordinator=…\n"));
+  const Result behind = Rapideye({"status", "--wach"});
+  EXPECT_EQ(behind.exit_status, 2);
+  EXPECT_THAT(behind.err,
+              AllOf(StartsWith("rapideye status: there is no flag --wach; did you mean --watch?"),
+                    HasSubstr("Run 'rapideye status --help' for more.")));
+  EXPECT_THAT(Rapideye({"-x"}).err, StartsWith("rapideye: there is no flag -x\n"));
+  EXPECT_THAT(Rapideye({"fleet", "--foo", "history"}).err,
+              StartsWith("rapideye fleet: there is no flag --foo before a command; "));
+  EXPECT_THAT(Rapideye({"status", "now"}).err,
+              StartsWith("rapideye status: takes no argument 'now'\n"));
+  EXPECT_THAT(Rapideye({}).err,
+              AllOf(StartsWith("rapideye: a command is missing: status, "), HasSubstr("diagnose")));
+  EXPECT_THAT(Rapideye({"fleet"}).err, StartsWith("rapideye fleet: a command is missing: "));
+}
+
 TEST(CliTest, WhatIsNoCaptureIsToldSo) {
   const Result text = Rapideye({"diagnose", File("notes.txt", "hello\n")});
   EXPECT_EQ(text.exit_status, 2);
@@ -63,6 +87,24 @@ TEST(CliTest, WhatIsNoCaptureIsToldSo) {
   const Result folder = Rapideye({"diagnose", ::testing::TempDir()});
   EXPECT_EQ(folder.exit_status, 2);
   EXPECT_THAT(folder.err, HasSubstr("is a directory; name the files in it"));
+}
+
+TEST(CliTest, AFileThatIsNotThereIsToldWithWhatToGive) {
+  for (const char* command : {"diagnose", "redact", "logs"}) {
+    const Result result = Rapideye({command, "/nonexistent/capture"});
+    EXPECT_EQ(result.exit_status, 2) << command;
+    EXPECT_THAT(result.err,
+                AllOf(StartsWith("rapideye: /nonexistent/capture: there is no such file; give "),
+                      Not(HasSubstr("cannot open"))))
+        << command;
+  }
+  // A worker's log that is missing is no silent worker.
+  const Result beside =
+      Rapideye({"diagnose", File("rank-0.log", "completed step: 1\ncompleted step: 2\n"),
+                "/nonexistent/rank-1.log"});
+  EXPECT_EQ(beside.exit_status, 2);
+  EXPECT_THAT(beside.out, IsEmpty());
+  EXPECT_THAT(beside.err, HasSubstr("/nonexistent/rank-1.log: there is no such file"));
 }
 
 TEST(CliTest, HelpAndVersion) {

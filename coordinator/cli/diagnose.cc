@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "agent/sources/log/fetch_signatures.h"
@@ -74,7 +75,15 @@ std::string WithoutDigits(absl::string_view path) {
 }
 
 void ComplainOf(const std::string& path, const absl::Status& status) {
-  Complain(absl::StrCat(ShownPath(path), ": ", ShownPath(std::string(status.message()))));
+  if (absl::IsNotFound(status)) {
+    return Complain(absl::StrCat(
+        ShownPath(path),
+        ": there is no such file; give a capture (rapideye show ID "
+        "--format=capture > FILE writes one), or the logs of the job, a file for each worker"));
+  }
+  const std::string problem = ShownPath(std::string(status.message()));
+  const bool named = absl::StartsWith(problem, absl::StrCat(ShownPath(path), " "));
+  Complain(named ? problem : absl::StrCat(ShownPath(path), ": ", problem));
 }
 
 }  // namespace
@@ -208,9 +217,11 @@ bool Diagnose::DiagnoseLogs() {
   std::optional<logs::JobEvidence> evidence = ReadLogs();
   if (captures_.empty()) {
     if (!evidence) return false;
+    digest::ReportContext context;
+    context.logs = &evidence->logs;
     Show({.capture = "", .logs = logs_},
          digest::BuildReport(evidence->capture, ClassifyLogs(evidence->capture, evidence->logs),
-                             {}));
+                             context));
     return true;
   }
   absl::StatusOr<Capture> capture = wire::ReadCaptureFile(PathOf(captures_.front()));

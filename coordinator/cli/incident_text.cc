@@ -85,6 +85,7 @@ Json IncidentJson(const v1::IncidentSummary& incident) {
   if (incident.revision() > 1) json["revision"] = incident.revision();
   if (incident.has_confidence()) json["confidence"] = incident.confidence();
   json["headline"] = incident.headline();
+  if (!incident.sentence().empty()) json["sentence"] = incident.sentence();
   json["culprits"] = Json(incident.culprits());
   json["culpritHosts"] = incident.culprit_hosts();
   return json;

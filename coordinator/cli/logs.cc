@@ -95,11 +95,15 @@ int LogsCommand::Run() {
     if (outcome == Outcome::kUnwritten) return program::kExitFailure;
     all_read = all_read && outcome == Outcome::kRead;
   }
+  if (!found_ && all_read && format_ == "text") {
+    const char* rest = all_ ? "" : "; --all also prints what healthy runs write";
+    if (!Print(absl::StrCat("no events", rest, "\n"))) return program::kExitFailure;
+  }
   return all_read ? program::kExitOk : program::kExitUsage;
 }
 
 LogsCommand::Outcome LogsCommand::ReadFile(const std::string& path,
-                                           const logs::SignatureTable& signatures) const {
+                                           const logs::SignatureTable& signatures) {
   logs::RecogniseOptions options;
   options.signatures = &signatures;
   options.kernel_words = true;
@@ -110,6 +114,7 @@ LogsCommand::Outcome LogsCommand::ReadFile(const std::string& path,
   const auto take = [&](absl::string_view line) {
     context.Take(line, options, [&](const logs::LogLine& found) {
       if (found.event.kind == LogKind::kBenign && !all_) return;
+      found_ = true;
       if (format_ == "text") {
         AppendText(path, splitter.number(), found, out);
       } else {
@@ -120,7 +125,14 @@ LogsCommand::Outcome LogsCommand::ReadFile(const std::string& path,
   const Progress progress(absl::StrCat("reading ", ShownPath(path)));
   errno = 0;
   Input input = Open(path);
-  std::string broken = input == nullptr ? std::strerror(errno) : "";
+  const int error = errno;
+  std::string broken;
+  if (input == nullptr) {
+    broken = error == ENOENT
+                 ? "there is no such file; give the log of a training process, or - for "
+                   "standard input"
+                 : std::strerror(error);
+  }
   std::string buffer(agent::kLogReadBytes, '\0');
   while (broken.empty()) {
     const int n = gzread(input.get(), buffer.data(), static_cast<unsigned>(buffer.size()));

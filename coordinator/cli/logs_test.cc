@@ -17,6 +17,7 @@ using nlohmann::ordered_json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 // A line of expected.tsv.
@@ -160,8 +161,8 @@ TEST(LogsTest, AFileThatCannotBeReadIsNamedAndTheOthersAreRead) {
   const std::string none = TempPath("none.log");
   const Result result = Rapideye({"logs", none, testing::TempDir(), good});
   EXPECT_EQ(result.exit_status, 2);
-  EXPECT_THAT(result.err,
-              AllOf(HasSubstr(none), HasSubstr("No such file"), HasSubstr("Is a directory")));
+  EXPECT_THAT(result.err, AllOf(HasSubstr(none), HasSubstr("there is no such file"),
+                                HasSubstr("Is a directory")));
   EXPECT_THAT(JsonLines(result.out), SizeIs(1));
 }
 
@@ -170,6 +171,16 @@ TEST(LogsTest, JunkIsPrintedAsValidText) {
   const auto events = JsonLines(Rapideye({"logs", path}).out);
   ASSERT_THAT(events, SizeIs(1));
   EXPECT_EQ(events[0]["kind"], "CORE_HALT");
+}
+
+TEST(LogsTest, ALogWithoutEventsIsSaidToHaveNone) {
+  const std::string path = File("quiet.log", "completed step: 1\n");
+  EXPECT_EQ(Rapideye({"logs", path}).out, "");  // programs read objects alone
+  EXPECT_EQ(Rapideye({"logs", path, "--format=text"}).out,
+            "no events; --all also prints what healthy runs write\n");
+  EXPECT_EQ(Rapideye({"logs", path, "--format=text", "--all"}).out, "no events\n");
+  const std::string halt = File("halt.log", kHalt);
+  EXPECT_THAT(Rapideye({"logs", path, halt, "--format=text"}).out, Not(HasSubstr("no events")));
 }
 
 TEST(LogsTest, TakesSignaturesOfAnOperator) {

@@ -97,8 +97,12 @@ int RedactCommand::RedactOne(const std::string& path, const secrets::Redactor& r
   const Progress progress(absl::StrCat("redacting ", ShownPath(path)));
   const absl::StatusOr<Capture> capture = wire::ReadCaptureFile(path);
   if (!capture.ok()) {
-    Complain(
-        absl::StrCat(ShownPath(path), ": ", ShownPath(std::string(capture.status().message()))));
+    Complain(absl::StrCat(
+        ShownPath(path), ": ",
+        absl::IsNotFound(capture.status())
+            ? "there is no such file; give a capture (rapideye show ID --format=capture > FILE "
+              "writes one)"
+            : ShownPath(std::string(capture.status().message()))));
     return program::kExitUsage;
   }
   const absl::StatusOr<Capture> redacted =

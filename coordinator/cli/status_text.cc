@@ -46,7 +46,8 @@ std::string WorkerTable(const google::protobuf::RepeatedPtrField<v1::WorkerStatu
   Table table({"SLICE", "TASK", "HOST", "LAST LAUNCH", "IN FLIGHT", "PROGRAM", "RUNTIME"});
   for (const v1::WorkerStatus& worker : workers) {
     table.Add({absl::StrCat(worker.worker().slice()), absl::StrCat(worker.worker().task()),
-               worker.host().empty() ? "-" : worker.host(),
+               absl::StrCat(worker.host().empty() ? "-" : worker.host(),
+                            worker.accused() ? " (culprit)" : ""),
                worker.has_since_completion_ms() ? Span(worker.since_completion_ms()) + " ago"
                                                 : "none yet",
                worker.has_in_flight_ms() ? Span(worker.in_flight_ms()) : "-", ProgramOf(worker),
@@ -126,11 +127,16 @@ std::string VerdictOf(const v1::IncidentSummary& incident) {
                       culprits == "-" ? "nobody can be named" : Shown(culprits));
 }
 
-// The first line of a hang: verdict and culprit come before all else.
+// The first lines of a hang: verdict, culprit and what stopped come before all else.
 std::string Hang(const v1::GetStatusReply& status, bool colours) {
   if (!Hangs(status) || !status.has_last_incident()) return "";
-  return Coloured(absl::StrCat("HANG       ", VerdictOf(status.last_incident())), kRed, colours) +
-         "\n";
+  const v1::IncidentSummary& incident = status.last_incident();
+  std::string text =
+      Coloured(absl::StrCat("HANG       ", VerdictOf(incident)), kRed, colours) + "\n";
+  if (!incident.sentence().empty()) {
+    absl::StrAppend(&text, "           ", Shown(incident.sentence()), "\n");
+  }
+  return text;
 }
 
 // The last incident, and the time of the next look at the standstill.
@@ -183,6 +189,7 @@ Json WorkersJson(const google::protobuf::RepeatedPtrField<v1::WorkerStatus>& wor
     if (worker.has_fingerprint()) one["fingerprint"] = worker.fingerprint();
     if (worker.has_module()) one["module"] = worker.module();
     if (worker.has_start_up()) one["startUp"] = worker.start_up();
+    if (worker.accused()) one["accused"] = true;
     list.push_back(std::move(one));
   }
   return list;
@@ -262,8 +269,9 @@ std::string StatusText(const v1::GetStatusReply& status, bool colours) {
                     WorkerTable(status.missing()));
   }
   if (status.slowest_size() > 0) {
-    absl::StrAppend(&text, "\nSlowest (", status.slowest_size(), " of ", status.connected(), "):\n",
-                    WorkerTable(status.slowest()));
+    absl::StrAppend(
+        &text, status.slowest(0).accused() ? "\nCulprits, then slowest (" : "\nSlowest (",
+        status.slowest_size(), " of ", status.connected(), "):\n", WorkerTable(status.slowest()));
   }
   return text;
 }

@@ -36,6 +36,31 @@ TEST(StatusTextTest, AHangSaysFirstWhoAndWhy) {
                     HasSubstr(std::string("rapideye show ") + kId), Not(HasSubstr("\x1b"))));
 }
 
+TEST(StatusTextTest, AHangSaysSecondWhatStopped) {
+  v1::GetStatusReply status = Hanging();
+  status.mutable_last_incident()->set_sentence("h1 chip 2 stopped in fusion.2. 31 cores wait.");
+  EXPECT_THAT(StatusText(status),
+              StartsWith("HANG       BAD_TPU_CHIP TENSOR_CORE: h1 and 2 more\n"
+                         "           h1 chip 2 stopped in fusion.2. 31 cores wait.\njob "));
+  status.set_activity(v1::GetStatusReply::ARMED);
+  EXPECT_THAT(StatusText(status), Not(HasSubstr("fusion.2")));
+}
+
+TEST(StatusTextTest, CulpritsAreMarkedAmongTheSlowest) {
+  v1::GetStatusReply status = Hanging();
+  status.set_connected(2);
+  status.add_slowest()->set_host("h1");
+  status.add_slowest()->set_host("h2");
+  EXPECT_THAT(StatusText(status),
+              AllOf(HasSubstr("\nSlowest (2 of 2):"), Not(HasSubstr("(culprit)"))));
+  status.mutable_slowest(0)->set_accused(true);
+  EXPECT_THAT(StatusText(status), AllOf(HasSubstr("\nCulprits, then slowest (2 of 2):"),
+                                        HasSubstr("h1 (culprit)"), Not(HasSubstr("h2 (culprit)"))));
+  const auto json = nlohmann::json::parse(StatusJson(status));
+  EXPECT_EQ(json["workers"]["slowest"][0]["accused"], true);
+  EXPECT_FALSE(json["workers"]["slowest"][1].contains("accused"));
+}
+
 TEST(StatusTextTest, NobodyIsNamedWhereNobodyCanBe) {
   v1::GetStatusReply status = Hanging();
   status.mutable_last_incident()->clear_culprits();
@@ -75,6 +100,10 @@ TEST(StatusJsonTest, TellsTheVerdict) {
   EXPECT_EQ(json["lastVerdict"]["cause"], "BAD_TPU_CHIP");
   EXPECT_EQ(json["lastVerdict"]["culprits"], nlohmann::json({"h1"}));
   EXPECT_EQ(json["lastVerdict"]["culpritHosts"], 3);
+  EXPECT_FALSE(json["lastVerdict"].contains("sentence"));  // of a digest that has none
+  v1::GetStatusReply status = Hanging();
+  status.mutable_last_incident()->set_sentence("h1 stopped.");
+  EXPECT_EQ(nlohmann::json::parse(StatusJson(status))["lastVerdict"]["sentence"], "h1 stopped.");
 }
 
 }  // namespace

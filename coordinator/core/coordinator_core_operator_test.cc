@@ -197,6 +197,25 @@ TEST(CoreStatus, FollowsAnIncident) {
   EXPECT_TRUE(StatusOf(job).last_incident.has_value());
 }
 
+TEST(CoreStatus, InAHangCulpritsComeBeforeThoseWhoWaitForThem) {
+  FakeJob job(Quick(), 3, 8);
+  job.Run(absl::Seconds(20));
+  job.Freeze();
+  job.Run(absl::Seconds(4) + kRounds);
+  job.Concluded(/*hang=*/true,
+                ToldVerdict{.cause = "BAD_TPU_CHIP", .culprits = {"host-2-7"}, .culprit_hosts = 1});
+  job.Run(absl::Seconds(3));
+  const JobStatus hang = StatusOf(job);
+  ASSERT_EQ(hang.activity, Activity::kWaiting);
+  ASSERT_THAT(hang.slowest, SizeIs(kMaxListedWorkers));
+  EXPECT_EQ(hang.slowest[0].id, (WorkerId{2, 7}));
+  EXPECT_TRUE(hang.slowest[0].accused);
+  EXPECT_FALSE(hang.slowest[1].accused);
+  job.Thaw();
+  job.Run(absl::Seconds(3));
+  for (const WorkerStatus& worker : StatusOf(job).slowest) EXPECT_FALSE(worker.accused);
+}
+
 // A snapshot on demand -----------------------------------------------------------------
 
 TEST(CoreSnapshot, OfAHealthyJobIsExaminedAndDisturbsNothing) {

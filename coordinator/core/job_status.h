@@ -69,6 +69,7 @@ struct WorkerStatus {
   std::optional<std::string> module;
   // While the job starts: its phase, and what keeps it there.
   std::optional<std::string> start_up = std::nullopt;
+  bool accused = false;  // the verdict on the present hang names its host
 };
 
 // How far a worker has come, for a map of the job.
@@ -143,6 +144,7 @@ struct ToldVerdict {
   std::string detail = {};                // "" for none
   std::optional<double> confidence = {};  // absent: the cause states none
   std::string headline = {};
+  std::string sentence = {};               // what stopped, where, how many wait; "": not known
   std::vector<std::string> culprits = {};  // hosts, the first few
   size_t culprit_hosts = 0;                // number of all culprit hosts
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -16,8 +17,10 @@ namespace {
 // Bound of one line of a page; a host with many chips repeats itself.
 constexpr size_t kMaxStartUpText = 512;
 
-// Workers without any completion come first, then those with the longest time since theirs.
+// Culprits of the present hang come first: their victims have stood for as long. Then workers
+// without any completion, then those with the longest time since theirs.
 bool Slower(const WorkerStatus& a, const WorkerStatus& b) {
+  if (a.accused != b.accused) return a.accused;
   const absl::Duration since_a = a.since_completion.value_or(absl::InfiniteDuration());
   const absl::Duration since_b = b.since_completion.value_or(absl::InfiniteDuration());
   return since_a != since_b ? since_a > since_b : a.id < b.id;
@@ -139,6 +142,12 @@ std::vector<std::pair<std::string, size_t>> VersionsOf(const Membership& members
   return versions;
 }
 
+// Hosts that the verdict on the present hang names.
+std::set<std::string> Accused(Activity activity, const ToldDigest& told) {
+  if (activity != Activity::kWaiting || !told.verdict.has_value()) return {};
+  return {told.verdict->culprits.begin(), told.verdict->culprits.end()};
+}
+
 // Adds the figures since the start of the coordinator.
 void AddFigures(const WatchedJob& job, absl::Duration now, JobStatus& status) {
   status.last_hour = job.launch_times.LastHour(now);
@@ -167,10 +176,12 @@ JobStatus StatusReporter::Report(const WatchedJob& job, Activity activity, const
   const auto measure = job.Measure(now);
   const absl::Duration late_after =
       (measure.has_value() ? measure->threshold : job.HangThreshold()) / 2;
+  const std::set<std::string> accused = Accused(activity, told);
   std::vector<WorkerId> workers;
   for (const ExpectedWorker& worker : job.membership.Expected()) {
     workers.push_back(worker.id);
     WorkerStatus one = StatusOf(job, worker.id, now);
+    one.accused = accused.contains(one.host);
     status.workers.push_back(PlaceOnMap(job, one, late_after));
     if (one.connected) {
       status.slowest.push_back(std::move(one));

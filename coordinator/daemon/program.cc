@@ -261,6 +261,7 @@ void LogDigest(const std::string& incident, const std::string& text,
       fields["cause"] = verdict->cause;
       if (!verdict->detail.empty()) fields["detail"] = verdict->detail;
       if (verdict->confidence) fields["confidence"] = *verdict->confidence;
+      if (!verdict->sentence.empty()) fields["sentence"] = verdict->sentence;
       fields["culprits"] = verdict->culprits;
       fields["culpritHosts"] = verdict->culprit_hosts;
     }

@@ -46,6 +46,7 @@ Json AttributesOf(const IncidentEvent& event) {
     Add(attributes, "rapideye.confidence", {{"doubleValue", *verdict.confidence}});
   }
   if (!verdict.headline.empty()) Add(attributes, "rapideye.headline", String(verdict.headline));
+  if (!verdict.sentence.empty()) Add(attributes, "rapideye.sentence", String(verdict.sentence));
   Json culprits = Json::array();
   for (const std::string& host : verdict.culprits) culprits.push_back(String(host));
   Add(attributes, "rapideye.culprits", {{"arrayValue", {{"values", std::move(culprits)}}}});

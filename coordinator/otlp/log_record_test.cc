@@ -23,7 +23,8 @@ IncidentEvent Opened() {
           .verdict = ToldVerdict{.cause = "BAD_TPU_CHIP",
                                  .detail = "TENSOR_CORE",
                                  .confidence = 0.98,
-                                 .headline = "h0 chip 2 stopped",
+                                 .headline = "Megascale detects a hang.",
+                                 .sentence = "h0 chip 2 stopped. 31 cores wait for it.",
                                  .culprits = {"h0", "h1"},
                                  .culprit_hosts = 3}};
 }
@@ -62,7 +63,9 @@ TEST(OtlpLogRecord, AHangIsAnErrorWithTheFieldsOfItsDigest) {
   EXPECT_EQ(attributes["rapideye.cause"].at("stringValue"), "BAD_TPU_CHIP");
   EXPECT_EQ(attributes["rapideye.detail"].at("stringValue"), "TENSOR_CORE");
   EXPECT_EQ(attributes["rapideye.confidence"].at("doubleValue"), 0.98);
-  EXPECT_EQ(attributes["rapideye.headline"].at("stringValue"), "h0 chip 2 stopped");
+  EXPECT_EQ(attributes["rapideye.headline"].at("stringValue"), "Megascale detects a hang.");
+  EXPECT_EQ(attributes["rapideye.sentence"].at("stringValue"),
+            "h0 chip 2 stopped. 31 cores wait for it.");
   EXPECT_THAT(attributes["rapideye.culprits"].at("arrayValue").at("values"),
               ElementsAre(json{{"stringValue", "h0"}}, json{{"stringValue", "h1"}}));
   EXPECT_EQ(attributes["rapideye.culprit_hosts"].at("intValue"), "3");
@@ -73,8 +76,8 @@ TEST(OtlpLogRecord, WhatIsNotKnownIsLeftOut) {
   event.job = "";
   event.verdict = ToldVerdict{.cause = "UNKNOWN"};
   const auto attributes = AttributesOf(RecordOf(event));
-  for (const char* key :
-       {"rapideye.job", "rapideye.detail", "rapideye.confidence", "rapideye.headline"}) {
+  for (const char* key : {"rapideye.job", "rapideye.detail", "rapideye.confidence",
+                          "rapideye.headline", "rapideye.sentence"}) {
     EXPECT_FALSE(attributes.contains(key)) << key;
   }
   EXPECT_TRUE(attributes.contains("rapideye.cause"));

@@ -207,9 +207,9 @@ void AddJob(Page& page, const JobStatus& status) {
                  status.launches);
   page.Counter("hung_seconds_total", "Time from the last progress before a hang to its recovery.",
                absl::ToDoubleSeconds(status.losses.hung));
-  page.Counter("chip_hours_lost_total",
-               "That time for each chip of the job, in hours; 0 while no runtime has listed any.",
-               absl::ToDoubleHours(status.losses.of_chips));
+  page.Counter("chip_seconds_lost_total",
+               "That time for each chip of the job; 0 while no runtime has listed any.",
+               absl::ToDoubleSeconds(status.losses.of_chips));
   metrics::AddCounters(page.page(), kPrefix, kCoreCounters, status.counters);
 }
 

@@ -87,7 +87,7 @@ TEST(CoordinatorMetricsTest, StatesWhatItRead) {
         "launch_seconds_sum 1.5",
         "hung_seconds_total 90",
         "otlp_events_dropped_total 6",
-        "chip_hours_lost_total 3",
+        "chip_seconds_lost_total 10800",
         "removal_breaker{state=\"open\"} 1",
         "removal_breaker{state=\"unknown\"} 0",
         "incident_write_seconds_count 1"}) {

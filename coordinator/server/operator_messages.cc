@@ -43,6 +43,7 @@ v1::WorkerStatus ToWire(const WorkerStatus& status) {
   if (status.fingerprint) wire.set_fingerprint(Name(*status.fingerprint));
   if (status.module) wire.set_module(Name(*status.module));
   if (status.start_up) wire.set_start_up(Sentence(*status.start_up));
+  wire.set_accused(status.accused);
   return wire;
 }
 
@@ -89,6 +90,7 @@ v1::IncidentSummary ToWire(const std::string& id, const ToldVerdict& verdict) {
   wire.set_detail(verdict.detail);
   if (verdict.confidence) wire.set_confidence(*verdict.confidence);
   wire.set_headline(verdict.headline);
+  wire.set_sentence(verdict.sentence);
   for (const std::string& host : verdict.culprits) wire.add_culprits(host);
   wire.set_culprit_hosts(static_cast<int32_t>(verdict.culprit_hosts));
   return wire;

@@ -98,6 +98,21 @@ Said Describe(const JobStatus& status) {
   return {"", ""};
 }
 
+// The verdict on the present hang, under the same heading as the page of its incident.
+std::string VerdictHtml(const ToldVerdict& verdict) {
+  const std::string cause = CauseText(verdict.cause, verdict.detail);
+  const std::string culprits = verdict.culprits.empty()
+                                   ? "nobody can be named"
+                                   : Hosts(verdict.culprits, verdict.culprit_hosts);
+  if (verdict.sentence.empty()) {
+    return absl::StrCat("<h1>", cause, ": ", culprits, "</h1>\n<p>", Html(verdict.headline),
+                        "</p>\n");
+  }
+  return absl::StrCat("<h1>", Html(verdict.sentence), "</h1>\n<p><span class=\"pill ",
+                      verdict.cause == CauseName(Cause::kUnknown) ? "amber" : "red", "\">", cause,
+                      "</span> ", culprits, "</p>\n");
+}
+
 // Shows the state of the job, first. Its words change only with the state: the page's script
 // speaks them.
 std::string Hero(const JobStatus& status) {
@@ -105,11 +120,7 @@ std::string Hero(const JobStatus& status) {
   const bool hang = status.activity == Activity::kWaiting;
   std::string html = absl::StrCat("<div class=\"hero", tone, "\">\n<div>\n");
   if (hang && status.last_verdict.has_value()) {
-    const ToldVerdict& verdict = *status.last_verdict;
-    absl::StrAppend(&html, "<h1>", CauseText(verdict.cause, verdict.detail), ": ",
-                    verdict.culprits.empty() ? "nobody can be named"
-                                             : Hosts(verdict.culprits, verdict.culprit_hosts),
-                    "</h1>\n<p>", Html(verdict.headline), "</p>\n");
+    html += VerdictHtml(*status.last_verdict);
     absl::StrAppend(&html, "<p>", sentence, "</p>\n");
   } else {
     absl::StrAppend(&html, "<h1>", sentence, "</h1>\n");
@@ -237,14 +248,22 @@ std::string Phases(const JobStatus& status) {
   return html + "</ul>\n";
 }
 
+const char* SlowestTitle(const JobStatus& status) {
+  const bool accused = !status.slowest.empty() && status.slowest.front().accused;
+  return accused ? "Culprits, then who is longest without a completion"
+                 : "Longest without a completion";
+}
+
 std::string Workers(const std::string& title, const std::vector<WorkerStatus>& workers) {
   if (workers.empty()) return "";
   HtmlTable table({"slice", "task", "host", "last completion", "launch in flight", "program"},
                   /*sortable=*/false);
   for (const WorkerStatus& worker : workers) {
-    table.Row({absl::StrCat(worker.id.slice), absl::StrCat(worker.id.task), Html(worker.host),
+    table.Row({absl::StrCat(worker.id.slice), absl::StrCat(worker.id.task),
+               absl::StrCat(Html(worker.host), worker.accused ? " <b>culprit</b>" : ""),
                Ago(worker.since_completion), Ago(worker.in_flight_for),
-               Html(worker.module.value_or(worker.fingerprint.value_or("")))});
+               Html(worker.module.value_or(worker.fingerprint.value_or("")))},
+              worker.accused ? " class=\"culprit\"" : "");
   }
   return absl::StrCat("<h2>", Html(title), "</h2>\n", std::move(table).Done());
 }
@@ -344,7 +363,10 @@ std::string IncidentTable(const std::vector<IncidentSummary>& incidents, const J
                           : ""),
          absl::StrCat(
              CauseText(incident.cause, incident.detail),
-             incident.revision > 1 ? absl::StrCat(" (revision ", incident.revision, ")") : ""),
+             incident.revision > 1 ? absl::StrCat(" (revision ", incident.revision, ")") : "",
+             incident.sentence.empty() ? ""
+                                       : absl::StrCat("<br><span class=\"soft small\">",
+                                                      Html(incident.sentence), "</span>")),
          culprits, incident.confidence ? absl::StrFormat("%.2f", *incident.confidence) : "",
          Html(incident.job), IncidentLink(incident.id),
          absl::StrCat(link, ".txt\">text</a> ", link, ".json\">JSON</a> ", link,
@@ -377,7 +399,7 @@ std::string StatusPage(const JobStatus* status, const DiskReport& disk) {
       Part("missing", Workers(absl::StrCat("Missing: ",
                                            Counted(status->expected - status->connected, "worker")),
                               status->missing)),
-      Part("slowest", Workers("Longest without a completion", status->slowest)),
+      Part("slowest", Workers(SlowestTitle(*status), status->slowest)),
       Part("cohorts", Cohorts(*status)), "</div>\n");
   return FramePage({.title = absl::StrCat(status->activity == Activity::kWaiting ? "HANG: " : "",
                                           "rapideye: ", status->job),

@@ -135,6 +135,33 @@ TEST(StatusPageTest, AHangSaysWhoAndWhy) {
                     Not(HasSubstr("<script>\""))));
 }
 
+TEST(StatusPageTest, AHangHasTheHeadingOfItsIncident) {
+  JobStatus status = Watching();
+  status.activity = Activity::kWaiting;
+  status.last_verdict = ToldVerdict{.cause = "BAD_TPU_CHIP",
+                                    .detail = "TENSOR_CORE",
+                                    .sentence = "h1 chip 2 stopped <in> fusion.2. 31 cores wait.",
+                                    .culprits = {"h1"},
+                                    .culprit_hosts = 1};
+  EXPECT_THAT(StatusPage(&status, {}),
+              AllOf(HasSubstr("<h1>h1 chip 2 stopped &lt;in&gt; fusion.2. 31 cores wait.</h1>"),
+                    HasSubstr("<span class=\"pill red\">BAD_TPU_CHIP TENSOR_CORE</span> h1</p>")));
+  status.last_verdict->cause = "UNKNOWN";
+  EXPECT_THAT(StatusPage(&status, {}), HasSubstr("<span class=\"pill amber\">UNKNOWN"));
+}
+
+TEST(StatusPageTest, CulpritsAreMarkedAmongTheSlowest) {
+  JobStatus status = Watching();
+  status.slowest.resize(2);
+  status.slowest[0].host = "h1";
+  EXPECT_THAT(StatusPage(&status, {}), AllOf(HasSubstr("<h2>Longest without a completion</h2>"),
+                                             Not(HasSubstr("<b>culprit</b>"))));
+  status.slowest[0].accused = true;
+  EXPECT_THAT(StatusPage(&status, {}),
+              AllOf(HasSubstr("<h2>Culprits, then who is longest without a completion</h2>"),
+                    HasSubstr("<tr class=\"culprit\">"), HasSubstr("h1 <b>culprit</b>")));
+}
+
 TEST(StatusPageTest, EveryActivityIsTold) {
   JobStatus status = Watching();
   for (const Activity activity : {Activity::kLearning, Activity::kArmed, Activity::kCollecting,
@@ -183,7 +210,11 @@ TEST(IncidentsPageTest, ListsThem) {
   const std::string page = IncidentsPage({incident}, /*newest_only=*/true, nullptr);
   EXPECT_THAT(page, AllOf(HasSubstr(std::string("href=\"/incidents/") + kId + ".json\""),
                           HasSubstr("BAD_TPU_CHIP TENSOR_CORE"), HasSubstr("0.97"),
-                          HasSubstr("h1, h2, … and 10 more"), HasSubstr("The newest 1")));
+                          HasSubstr("h1, h2, … and 10 more"), HasSubstr("The newest 1"),
+                          Not(HasSubstr("<br>"))));
+  incident.sentence = "h1 <stopped>.";
+  EXPECT_THAT(IncidentsPage({incident}, false, nullptr),
+              HasSubstr("<br><span class=\"soft small\">h1 &lt;stopped&gt;.</span>"));
 }
 
 TEST(IncidentsPageTest, OneIsOpenTheOthersAreOver) {

@@ -27,6 +27,7 @@ constexpr char kId[] = "20261120T124419Z-5dc4d1c8";
 constexpr char kDigest[] = R"({"schemaVersion":1,"incidentId":"20261120T124419Z-5dc4d1c8",
 "job":"llama","detectedAt":"2026-11-20T12:44:19.139Z","trigger":"no-progress",
 "cause":"BAD_TPU_CHIP","detail":"TENSOR_CORE","confidence":0.97,"headline":"Bad.",
+"sentence":"h1 chip 2 stopped.",
 "culprits":[{"slice":0,"task":1,"host":"h1","why":"x"},{"slice":0,"task":2,"host":"h1"}],
 "tpuStates":[{"positions":[]}]})";
 
@@ -98,6 +99,7 @@ TEST_F(IncidentArchiveTest, ListsWhatTheDigestSays) {
   EXPECT_EQ(summary.job, "llama");
   EXPECT_EQ(summary.cause, "BAD_TPU_CHIP");
   EXPECT_EQ(summary.detail, "TENSOR_CORE");
+  EXPECT_EQ(VerdictOf(summary).sentence, "h1 chip 2 stopped.");
   EXPECT_EQ(summary.confidence, 0.97);
   EXPECT_THAT(summary.culprits, ElementsAre("h1"));
   EXPECT_EQ(summary.culprit_hosts, 1u);

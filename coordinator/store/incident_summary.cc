@@ -21,9 +21,9 @@ constexpr int64_t kMaxRevision = 1000;
 // A list shows little of a large digest: other members are not kept while
 // parsing.
 bool Wanted(const std::string& key) {
-  static const std::set<std::string_view> kKeys = {"schemaVersion", "detectedAt", "job",
-                                                   "cause",         "detail",     "confidence",
-                                                   "headline",      "culprits",   "revision"};
+  static const std::set<std::string_view> kKeys = {
+      "schemaVersion", "detectedAt", "job",      "cause",    "detail",
+      "confidence",    "headline",   "sentence", "culprits", "revision"};
   return kKeys.contains(key);
 }
 
@@ -70,6 +70,7 @@ absl::StatusOr<IncidentSummary> SummariseDigest(const std::string& text) {
   summary.cause = Text(digest, "cause");
   summary.detail = Text(digest, "detail");
   summary.headline = Text(digest, "headline");
+  summary.sentence = Text(digest, "sentence");
   if (const auto confidence = digest.find("confidence");
       confidence != digest.end() && confidence->is_number()) {
     summary.confidence = confidence->get<double>();
@@ -90,6 +91,7 @@ ToldVerdict VerdictOf(const IncidentSummary& summary) {
           .detail = summary.detail,
           .confidence = summary.confidence,
           .headline = summary.headline,
+          .sentence = summary.sentence,
           .culprits = summary.culprits,
           .culprit_hosts = summary.culprit_hosts};
 }

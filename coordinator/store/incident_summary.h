@@ -24,6 +24,8 @@ struct IncidentSummary {
   std::string detail;                // "" for none
   std::optional<double> confidence;  // absent: the cause states none
   std::string headline;
+  std::string
+      sentence;  // what stopped, where, how many wait; "": an older release wrote the digest
   int64_t revision = 1;               // more: a later look has replaced the digest
   std::vector<std::string> culprits;  // hosts, each once, at most kMaxListedCulprits
   size_t culprit_hosts = 0;           // number of all culprit hosts, also those not listed

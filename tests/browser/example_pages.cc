@@ -84,12 +84,22 @@ JobStatus Hang(int slices, int tasks, const std::string& host) {
   }
   status.workers[status.workers.size() - 9].host = host;
   status.last_incident = kId;
-  status.last_verdict = ToldVerdict{.cause = "BAD_TPU_CHIP",
-                                    .detail = "TENSOR_CORE",
-                                    .confidence = 0.97,
-                                    .headline = "One TensorCore stopped in fusion.7; 63 wait.",
-                                    .culprits = {host},
-                                    .culprit_hosts = 1};
+  status.last_verdict = ToldVerdict{
+      .cause = "BAD_TPU_CHIP",
+      .detail = "TENSOR_CORE",
+      .confidence = 0.97,
+      .headline = "Megascale detects a hang.",
+      .sentence = absl::StrCat(host, " chip 2 stopped in fusion.7. ", "63 cores wait for it."),
+      .culprits = {host},
+      .culprit_hosts = 1};
+  for (const size_t place : {status.workers.size() - 9, size_t{0}}) {
+    WorkerStatus& slowest = status.slowest.emplace_back();
+    slowest.id = status.workers[place].id;
+    slowest.host = status.workers[place].host;
+    slowest.connected = true;
+    slowest.since_completion = absl::Seconds(95);
+    slowest.accused = place != 0;
+  }
   return status;
 }
 
@@ -103,6 +113,7 @@ std::vector<IncidentSummary> Incidents(const std::string& host) {
     one.job = "llama-405b";
     one.cause = causes[i % 3];
     one.confidence = 0.97;
+    if (i % 3 != 0) one.sentence = absl::StrCat(host, " launches nothing more. 63 cores wait.");
     one.culprits = {i % 5 == 0 ? host : absl::StrCat("gke-tpu-00-00", i % 4)};
     one.culprit_hosts = 1 + static_cast<size_t>(i % 3);
   }

@@ -149,11 +149,11 @@ class Pages(unittest.TestCase):
     own = {}  # pages of the coordinator
 
     @classmethod
-    def render(cls, name, source):
+    def render(cls, name, *sources):
         page = os.path.join(cls.folder, name + ".html")
         with open(page, "wb") as file:
             subprocess.run(
-                [cls.rapideye, "diagnose", "--format=html", source], stdout=file, check=True
+                [cls.rapideye, "diagnose", "--format=html", *sources], stdout=file, check=True
             )
         cls.paths[name] = page
 
@@ -169,6 +169,11 @@ class Pages(unittest.TestCase):
         start(os.path.join(cls.samples, "data-stall.jsonl"), starting)
         cls.render("starting", starting)
         cls.render("logs", os.path.join(cls.samples, "logs", "hang.log"))
+        jobs = os.path.join(cls.samples, "..", "field", "job-logs")
+        cls.render("logs-exported", os.path.join(jobs, "lock", "downloaded-logs.json"))
+        ranks = os.path.join(jobs, "exception")
+        names = sorted(name for name in os.listdir(ranks) if name.endswith(".log"))
+        cls.render("logs-of-ranks", *(os.path.join(ranks, name) for name in names))
         large = os.path.join(cls.folder, "large.jsonl")
         grow(os.path.join(cls.samples, "bad-tc.jsonl"), large, slices=64, tasks=64)
         cls.render("large", large)
@@ -254,6 +259,22 @@ class PageTest(Pages):
             ".then(() => 0)"
         )
         self.assertEqual(self.browser.evaluate(hosts), 63 * 64)
+
+    def test_logs_alone_have_a_lane_for_each_rank(self):
+        for name, culprit in (("logs-of-ranks", "train-slice-0-2"), ("logs-exported", None)):
+            self.browser.open(self.paths[name])
+            words = self.browser.evaluate(
+                "document.querySelector('.lanes .wide').getAttribute('aria-label')"
+            )
+            self.assertIn("Progress of 4 lanes.", words)
+            marks = self.browser.evaluate("document.querySelectorAll('.lanes .wide .stop').length")
+            self.assertGreater(marks, 0)
+            if culprit:
+                self.assertIn(f"{culprit}, which holds a culprit, logged last", words)
+                order = self.browser.evaluate("document.querySelector('.order').textContent")
+                self.assertIn(f"{culprit}: its first error", order)
+                log = self.browser.evaluate("document.querySelector('table.log').textContent")
+                self.assertIn("(its last line)", log)
 
     def test_a_command_is_copied(self):
         self.browser.open(self.paths["bad-tc"])
@@ -347,10 +368,14 @@ class LiveTest(Pages):
             self.assertIn("<img src=x", self.browser.evaluate("document.body.textContent"))
             self.assertNotEqual(self.browser.evaluate("document.title"), "taken")
 
-    def test_a_hang_names_cause_and_culprit_first(self):
+    def test_a_hang_says_first_what_stopped_and_why(self):
         for width, scheme in WINDOWS:
             self.browser.open(self.own["live-hang"], width, 900, scheme)
-            self.assertIn("BAD_TPU_CHIP", self.browser.evaluate("document.querySelector('h1').textContent"))
+            heading = self.browser.evaluate("document.querySelector('h1').textContent")
+            self.assertEqual(heading, "gke-tpu-03-007 chip 2 stopped in fusion.7. 63 cores wait for it.")
+            self.assertIn(
+                "BAD_TPU_CHIP", self.browser.evaluate("document.querySelector('.hero .pill').textContent")
+            )
             bottom = self.browser.evaluate(
                 "document.querySelector('.hero a').getBoundingClientRect().bottom"
             )
@@ -383,12 +408,12 @@ class LiveTest(Pages):
         page[0] = self.text_of("live-hang")
         self.browser.evaluate(
             "new Promise((done) => new MutationObserver(() => {"
-            " if (document.querySelector('h1').textContent.includes('BAD_TPU_CHIP')) done(); })"
+            " if (document.querySelector('h1').textContent.includes('stopped in')) done(); })"
             ".observe(document.getElementById('live'), {childList: true, subtree: true})).then(() => 0)"
         )
         self.assertTrue(self.browser.evaluate("window.kept"))
         self.assertIn("HANG", self.browser.evaluate("document.title"))
-        self.assertIn("BAD_TPU_CHIP", self.browser.evaluate("document.getElementById('said').textContent"))
+        self.assertIn("stopped in", self.browser.evaluate("document.getElementById('said').textContent"))
         self.assertEqual(self.browser.evaluate("document.querySelectorAll('.hosts').length > 0"), True)
         self.assertEqual(
             self.browser.evaluate("document.querySelectorAll('.hosts button.culprit').length"), 1

@@ -4,10 +4,11 @@
 usage: monitoring.py DEPLOY BIN CACHE
 
 Alerts fire when they must (promtool test rules), each has a test and a section of the runbook, and
-so has every cause; every metric that a rule or the dashboard asks for is one that a daemon really
-serves, and every expression of the dashboard is one that Prometheus understands. promtool is that
-of the machine, or comes from Debian's package, unpacked below CACHE and not installed: installing it
-would start a server. Without either this is skipped.
+so has every cause; promtool finds no fault with the pages of metrics; every metric that a rule or
+the dashboard asks for is one that a daemon really serves, and every expression of the dashboard is
+one that Prometheus understands. promtool is that of the machine, or comes from Debian's package,
+unpacked below CACHE and not installed: installing it would start a server. Without either this is
+skipped.
 """
 
 import glob
@@ -77,7 +78,7 @@ def find_promtool(cache):
 
 
 def served(program, arguments):
-    """The families that a daemon's page has, of histograms their series."""
+    """A daemon's page of metrics."""
     with tempfile.TemporaryDirectory() as state:
         with subprocess.Popen(
             [program, *(argument.format(state=state) for argument in arguments)],
@@ -91,11 +92,15 @@ def served(program, arguments):
                     if address:
                         break
                 with urllib.request.urlopen(f"{address.group(1)}/metrics", timeout=10) as page:
-                    text = page.read().decode()
+                    return page.read().decode()
             finally:
                 daemon.terminate()
                 daemon.communicate()
-    return {re.split(r"[ {]", line)[0] for line in text.splitlines() if not line.startswith("#")}
+
+
+def series_of(page):
+    """The families that a page has, of histograms their series."""
+    return {re.split(r"[ {]", line)[0] for line in page.splitlines() if not line.startswith("#")}
 
 
 class MonitoringTest(unittest.TestCase):
@@ -111,18 +116,25 @@ class MonitoringTest(unittest.TestCase):
             cls.dashboard = json.load(file)
         with open(os.path.join(cls.folder, "RUNBOOK.md"), encoding="utf-8") as file:
             cls.sections = set(re.findall(r"^### (\S+)$", file.read(), re.M))
-        cls.series = set()
-        for program, arguments in DAEMONS.items():
-            cls.series |= served(os.path.join(cls.bin, program), arguments)
+        cls.pages = {
+            program: served(os.path.join(cls.bin, program), arguments)
+            for program, arguments in DAEMONS.items()
+        }
+        cls.series = set().union(*map(series_of, cls.pages.values()))
 
     @classmethod
     def read_yaml(cls, name):
         with open(os.path.join(cls.folder, name), encoding="utf-8") as file:
             return yaml.safe_load(file)
 
-    def ask_promtool(self, *arguments):
+    def ask_promtool(self, *arguments, page=""):
         done = subprocess.run(
-            [self.promtool, *arguments], cwd=self.folder, capture_output=True, text=True, check=False
+            [self.promtool, *arguments],
+            cwd=self.folder,
+            input=page,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
@@ -148,6 +160,11 @@ class MonitoringTest(unittest.TestCase):
             text = file.read()
         for name in self.LATER:
             self.assertIn(f'Gauge("{name}"', text)
+
+    def test_names_and_units_of_all_metrics_are_as_prometheus_wants_them(self):
+        for program, page in self.pages.items():
+            with self.subTest(program):
+                self.ask_promtool("check", "metrics", page=page)
 
     def test_rules_are_valid_and_their_tests_pass(self):
         self.ask_promtool("check", "rules", "rules.yaml")

@@ -148,7 +148,7 @@ class Webhook(HookCase):
         opened, changed, recovered = (body["text"] for body in self.bodies(receiver))
         self.assertIn("&lt;!channel&gt; &amp; co hangs: BAD_TPU_CHIP", opened)
         self.assertIn(CULPRIT, opened)
-        self.assertIn(". Megascale detects a hang", opened)
+        self.assertIn(". tpu-1-2 chip 2 stopped in fusion.212. 31 cores wait for it.", opened)
         self.assertNotIn("Removed", opened)
         self.assertIn("the verdict is now BAD_TPU_CHIP", changed)
         self.assertIn("goes on after 2 h 7 min (BAD_TPU_CHIP", recovered)
@@ -229,9 +229,21 @@ class Webhook(HookCase):
         [text] = (body["text"] for body in self.bodies(receiver))
         self.assertIn("host-8, host-9 and 2 more. ", text)
 
+    def test_what_stopped_takes_the_place_of_the_stock_headline(self):
+        receiver = self.form("slack")
+        self.digest["headline"] = "Megascale detects a hang."
+        self.digest.pop("sentence", None)  # an older release wrote none
+        self.hook("webhook")
+        self.digest["sentence"] = "host-3 chip 2 stopped in fusion.2. 31 cores wait for it."
+        self.hook("webhook")
+        old, new = (body["text"] for body in self.bodies(receiver))
+        self.assertIn(self.digest["headline"], old)
+        self.assertIn("host-3 chip 2 stopped in fusion.2. 31 cores wait for it.", new)
+        self.assertNotIn(self.digest["headline"], new)
+
     def test_messages_are_bounded(self):
         self.digest["culprits"] = [{"host": f"host-{number}" + "x" * 300} for number in range(5000)]
-        self.digest["headline"] = "y\n\x1b[2J" * 100000
+        self.digest["headline"] = self.digest["sentence"] = "y\n\x1b[2J" * 100000
         self.digest["job"] = "j" * 10000
         key = self.write("key", "k")
         for form in ("slack", "pagerduty", "alertmanager"):

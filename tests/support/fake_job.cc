@@ -297,8 +297,9 @@ void FakeJob::WantTexts(std::vector<ProgramSide> sides) {
   Step(TextsWanted{.incident_id = concluded_.back().incident_id, .sides = std::move(sides)});
 }
 
-void FakeJob::Concluded(bool hang) {
-  Step(IncidentConcluded{.incident_id = concluded_.back().incident_id, .hang = hang});
+void FakeJob::Concluded(bool hang, std::optional<ToldVerdict> verdict) {
+  Step(IncidentConcluded{
+      .incident_id = concluded_.back().incident_id, .hang = hang, .verdict = std::move(verdict)});
 }
 
 bool FakeJob::Logged(const std::string& part) const {

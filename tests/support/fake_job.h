@@ -111,7 +111,7 @@ class FakeJob {
   // The verdict on the last incident concluded is that these sides have diverged.
   void WantTexts(std::vector<ProgramSide> sides);
   // Tells the core that the last incident was written.
-  void Concluded(bool hang = true);
+  void Concluded(bool hang = true, std::optional<ToldVerdict> verdict = std::nullopt);
   bool Logged(const std::string& part) const;
   size_t most_in_flight() const { return most_in_flight_; }
 

@@ -1,6 +1,7 @@
 #include "proto/common/flags/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <sstream>
@@ -117,22 +118,6 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
-// "; did you mean --watch?" behind the complaint about a flag that the command does not have.
-std::string Suggestion(const CLI::App* app, const CLI::Error& error) {
-  if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) return "";
-  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
-  std::vector<std::string> known;
-  for (const CLI::Option* option : app->get_options()) {
-    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-  }
-  for (const std::string& extra : app->remaining(/*recurse=*/true)) {
-    const std::string flag = extra.substr(0, extra.find('='));
-    const std::string meant = flag.starts_with("--") ? text::ProbablyMeant(flag, known) : "";
-    if (!meant.empty()) return absl::StrCat("; did you mean ", meant, "?");
-  }
-  return "";
-}
-
 // The command that was called: "rapideye fleet history".
 std::string CommandOf(const CLI::App* app) {
   std::string command = app->get_name();
@@ -143,9 +128,98 @@ std::string CommandOf(const CLI::App* app) {
   return command;
 }
 
+// The command itself, below those that only hold commands.
+const CLI::App* Deepest(const CLI::App* app) {
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  return app;
+}
+
+std::vector<std::string> FlagsOf(const CLI::App* app) {
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : app->get_options()) {
+    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+  }
+  return flags;
+}
+
+// The first argument that nobody takes, and the command before which it stands (its own parent), or
+// to which it was given.
+struct Extra {
+  const CLI::App* at = nullptr;
+  std::string text;
+  std::string called;  // "rapideye fleet": the commands up to `at`
+};
+
+Extra FindExtra(const CLI::App* app) {
+  Extra extra;
+  std::string called = app->get_name();
+  while (true) {
+    if (const std::vector<std::string> rest = app->remaining(); !rest.empty()) {
+      extra = {app, rest.front(), called};
+      break;
+    }
+    if (app->get_subcommands().empty()) break;
+    app = app->get_subcommands().front();
+    absl::StrAppend(&called, " ", app->get_name());
+  }
+  return extra;
+}
+
+struct Complaint {
+  std::string text;
+  std::string command;  // whose --help leads further
+};
+
+// Says of an argument that nobody takes what it is, where it stands, and what was probably meant.
+Complaint OfExtra(const CLI::App* top) {
+  const Extra extra = FindExtra(top);
+  if (extra.at == nullptr) return {"an argument was not expected", CommandOf(top)};
+  const std::string flag = extra.text.substr(0, extra.text.find('='));
+  const std::string shown = absl::Utf8SafeCEscape(flag);
+  if (!flag.starts_with("-")) {
+    return {
+        absl::StrCat(extra.called, ": takes no argument '", absl::Utf8SafeCEscape(extra.text), "'"),
+        extra.called};
+  }
+  const bool before = !extra.at->get_subcommands().empty();
+  const std::vector<std::string> known = FlagsOf(Deepest(extra.at));
+  if (before && std::find(known.begin(), known.end(), flag) != known.end()) {
+    return {absl::StrCat(extra.called, ": ", shown, " stands behind the command: ", CommandOf(top),
+                         " ", shown, extra.text == flag ? "" : "=…"),
+            CommandOf(top)};
+  }
+  const std::string meant = text::ProbablyMeant(flag, before ? FlagsOf(extra.at) : known);
+  return {absl::StrCat(extra.called, ": there is no flag ", shown,
+                       before ? " before a command; the flags of a command stand behind it" : "",
+                       meant.empty() ? "" : absl::StrCat("; did you mean ", meant, "?")),
+          extra.called};
+}
+
+Complaint ComplaintOf(const CLI::App* app, const CLI::Error& error) {
+  const auto is = [&error](CLI::ExitCodes code) {
+    return error.get_exit_code() == static_cast<int>(code);
+  };
+  // What is required may be missing because of it.
+  const bool extra = FindExtra(app).at != nullptr;
+  if (is(CLI::ExitCodes::ExtrasError) || (is(CLI::ExitCodes::RequiredError) && extra)) {
+    return OfExtra(app);
+  }
+  const std::string command = CommandOf(app);
+  const auto commands = Deepest(app)->get_subcommands([](const CLI::App*) { return true; });
+  if (is(CLI::ExitCodes::RequiredError) && !commands.empty()) {
+    return {absl::StrCat(command, ": a command is missing: ",
+                         absl::StrJoin(commands, ", ",
+                                       [](std::string* out, const CLI::App* one) {
+                                         out->append(one->get_name());
+                                       })),
+            command};
+  }
+  return {absl::StrCat(app->get_name(), ": ", error.what()), command};
+}
+
 std::string FailureMessage(const CLI::App* app, const CLI::Error& error) {
-  return absl::StrCat(app->get_name(), ": ", error.what(), Suggestion(app, error), "\nRun '",
-                      CommandOf(app), " --help' for more.\n");
+  const Complaint complaint = ComplaintOf(app, error);
+  return absl::StrCat(complaint.text, "\nRun '", complaint.command, " --help' for more.\n");
 }
 
 void ConfigureLevel(CLI::App& app) {
@@ -162,7 +236,17 @@ void ConfigureLevel(CLI::App& app) {
 }  // namespace
 
 AddedOption& AddedOption::Among(const std::vector<std::string>& texts) {
-  option_->check(CLI::IsMember(texts));
+  CLI::Validator among = CLI::IsMember(texts);  // whose description the help shows
+  among.operation([texts, option = option_](const std::string& text) -> std::string {
+    if (std::find(texts.begin(), texts.end(), text) != texts.end()) return "";
+    const char* variable = std::getenv(option->get_envname().c_str());
+    return absl::StrCat("'", absl::Utf8SafeCEscape(text), "'",
+                        variable != nullptr && text == variable
+                            ? absl::StrCat(" of the variable ", option->get_envname())
+                            : "",
+                        " is none of ", absl::StrJoin(texts, ", "));
+  });
+  option_->check(among);
   return *this;
 }
 

@@ -191,7 +191,7 @@ TEST_F(CommandLineTest, WrongUseExits2AndSaysWhat) {
       {"--poll-interval=-5s", "--poll-interval: '-5s' is not a duration such as"},
       {"--poll-interval=inf", "--poll-interval: 'inf' is not a duration such as"},
       {"--threshold=soon", "--threshold: 'soon' is not 'auto' or a duration"},
-      {"--format=xml", "--format: xml not in {text,json}"},
+      {"--format=xml", "--format: 'xml' is none of text, json\n"},
       {"--nonsense", "--nonsense"},
       {"word", "word"},
       {"--job", "--job"},
@@ -209,6 +209,10 @@ TEST_F(CommandLineTest, ABadVariableExits2AndIsNamed) {
   EXPECT_EQ(Run({}), kExitUsage);
   EXPECT_THAT(error_, HasSubstr("RAPIDEYE_POLL_INTERVAL: 'often' is not a duration such as"));
   EXPECT_EQ(Run({"--poll-interval=5s"}), -1) << error_;  // the flag wins
+  SetVariable("RAPIDEYE_FORMAT", "html");
+  EXPECT_EQ(Run({"--poll-interval=5s"}), kExitUsage);
+  EXPECT_THAT(error_, HasSubstr("'html' of the variable RAPIDEYE_FORMAT is none of text, json"));
+  EXPECT_EQ(Run({"--poll-interval=5s", "--format=json"}), -1) << error_;
 }
 
 TEST_F(CommandLineTest, HelpShowsDefaultsAndVariables) {
@@ -287,6 +291,10 @@ TEST_F(CommandLineTest, AFlagThatIsMistypedIsSuggested) {
   EXPECT_THAT(error_, HasSubstr("did you mean --explain?"));
   EXPECT_EQ(Run({"--frobnicate"}), kExitUsage);
   EXPECT_THAT(error_, testing::Not(HasSubstr("did you mean")));
+  EXPECT_THAT(error_, HasSubstr("there is no flag --frobnicate"));
+  EXPECT_EQ(Run({"--explain", "diagnose"}), kExitUsage);
+  EXPECT_THAT(error_, HasSubstr("--explain stands behind the command: rapideye-test diagnose "
+                                "--explain\n"));
 }
 
 TEST_F(CommandLineTest, AFlagWithoutVariableTakesNone) {
