@@ -40,7 +40,10 @@ HANG_LINE = (
     "Timeout: 1m\n"
 )
 # Ways of being odd that begin with the program, and so come before the steady state.
-UNTOLD = ("constant", "slow-import", "slow-compilation", "exits-on-sigterm")
+UNTOLD = (
+    *("constant", "slow-import", "slow-compilation", "exits-on-sigterm"),
+    *("handler-sleeps", "stacks-printed", "rank-twice"),
+)
 # From an alarm to the digest: the deadline of collection, and slack for a busy machine.
 COLLECTION = 20.0
 
@@ -82,6 +85,8 @@ class Rank:
 
     def loader(self):
         """The process that reads ahead."""
+        if told := self.read("loader"):
+            return int(told)
         return next(
             pid
             for pid in processes.descendants(self.pid())
@@ -303,7 +308,7 @@ class Run:
         fault = self.fault
         odd = (
             [f"--odd={fault.odd}", f"--odd-at={fault.odd_at}"]
-            if fault.odd and rank.number == fault.rank
+            if fault.odd and rank.number in (fault.rank, *fault.also_odd)
             else []
         )
         environment = _environment(
@@ -331,7 +336,7 @@ class Run:
             agent.append(f"--hlo-dump-dir={rank.path('programs')}")
         training = [
             f"{self.asked.python}/bin/python",
-            f"{HERE}/job/train.py",
+            f"{HERE}/job/{fault.program}.py",
             f"--rank={rank.number}",
             f"--ranks={self.asked.ranks}",
             f"--leader={self.ranks[0].address}:{self.leader_port}",
