@@ -46,19 +46,28 @@ bool IsOfSerialiser(const Frame& frame) {
          text::Contains(frame.file, "tensorstore_serialization");
 }
 
+// `main_file`: holds the program's loop, which may bear the name of what it does besides.
 // Recomputation in the backward pass also goes by the name of checkpoint.
-bool IsOfCheckpoint(const Frame& frame) {
+bool IsOfCheckpoint(const Frame& frame, std::string_view main_file) {
   if (frame.IsOf("orbax") || IsOfSerialiser(frame)) return true;
   // torch.load reads samples of data sets as well.
   if (IsAnyOf(frame, {{"", "torch/distributed/checkpoint"}, {"save", "torch/serialization"}})) {
     return true;
   }
   if (frame.IsOf("jax") || frame.IsOf("torch") || frame.IsOf("flax")) return false;
-  const bool named = HasWord(frame, {"checkpoint", "ckpt"}) ||
-                     text::ContainsIgnoreCase(frame.file, "checkpoint") ||
-                     text::ContainsIgnoreCase(frame.file, "ckpt");
+  const bool named =
+      HasWord(frame, {"checkpoint", "ckpt"}) ||
+      (frame.file != main_file && (text::ContainsIgnoreCase(frame.file, "checkpoint") ||
+                                   text::ContainsIgnoreCase(frame.file, "ckpt")));
   return named && HasWord(frame, {"save", "restore", "load", "write", "read", "wait", "commit",
                                   "finali", "snapshot", "close"});
+}
+
+const Frame* CheckpointFrame(const Frames& frames) {
+  const auto main = std::find_if(frames.rbegin(), frames.rend(),
+                                 [](const Frame& frame) { return frame.IsProgram(); });
+  const std::string_view main_file = main == frames.rend() ? std::string_view() : main->file;
+  return FindIf(frames, [&](const Frame& frame) { return IsOfCheckpoint(frame, main_file); });
 }
 
 // The frame in which a loop waits for the other processes, which it may do within a checkpoint.
@@ -73,19 +82,22 @@ const Frame* BarrierFrame(const Frames& frames) {
                        {"sync_processes", "orbax"}});
 }
 
+// A function that waits for the device and does nothing else.
+const Frame* NamedDeviceFrame(const Frames& frames) {
+  return Find(frames, {{"block_until_ready", ""},
+                       {"BlockUntilReady", ""},
+                       {"_value", "array.py"},
+                       {"GlooCommunicator", ""},
+                       {"gloo::", ""},
+                       {"nccl", ""},
+                       {"synchronize", "torch/"},
+                       {"all_reduce", "torch/distributed"},
+                       {"mark_step", "torch_xla"}});
+}
+
 // The Python side: a wait of the runtime, or of a function of JAX without a name of its own here.
 const Frame* DeviceFrame(const Frames& frames) {
-  if (const Frame* frame = Find(frames, {{"block_until_ready", ""},
-                                         {"BlockUntilReady", ""},
-                                         {"_value", "array.py"},
-                                         {"GlooCommunicator", ""},
-                                         {"gloo::", ""},
-                                         {"nccl", ""},
-                                         {"synchronize", "torch/"},
-                                         {"all_reduce", "torch/distributed"},
-                                         {"mark_step", "torch_xla"}})) {
-    return frame;
-  }
+  if (const Frame* frame = NamedDeviceFrame(frames)) return frame;
   const Frame& innermost = frames.front();
   if (IsOfSerialiser(innermost)) return nullptr;
   // PyTorch runs its all-reduces within the backward pass; a function of the program that the pass
@@ -98,6 +110,18 @@ const Frame* DeviceFrame(const Frames& frames) {
 }
 
 }  // namespace
+
+size_t FramesAboveWait(const Frames& frames) {
+  const Frame* const program = ProgramFrame(frames);
+  const Frame* const barrier = BarrierFrame(frames);
+  const Frame* const device = NamedDeviceFrame(frames);
+  const Frame* const wait =
+      barrier == nullptr || (device != nullptr && device < barrier) ? device : barrier;
+  if (program == nullptr || wait == nullptr || wait <= program || wait->IsProgram()) {
+    return frames.size();
+  }
+  return static_cast<size_t>(wait - frames.data());
+}
 
 FrameMatch MatchLibraries(const Frames& frames) {
   // Takes the best known activity first: a compilation holds frames of a wait
@@ -116,7 +140,15 @@ FrameMatch MatchLibraries(const Frames& frames) {
   }
   if (const Frame* frame = Find(frames, {{"_shutdown", "threading.py"},
                                          {"_exit_function", "multiprocessing/util.py"},
-                                         {"Py_FinalizeEx", ""}})) {
+                                         {"Py_FinalizeEx", ""},
+                                         {"run_exit_handlers", ""},
+                                         {"__cxa_finalize", ""}})) {
+    return {HostWait::kNone, HostActivity::kShutdown, frame};
+  }
+  // Where the C library has no names but those that programs call.
+  if (const Frame* frame = FindIf(frames, [](const Frame& one) {
+        return one.function == "exit" && text::Contains(one.file, "libc");
+      })) {
     return {HostWait::kNone, HostActivity::kShutdown, frame};
   }
   if (const Frame* frame = Find(frames, {{"initialize", "jax/_src/distributed"},
@@ -134,7 +166,7 @@ FrameMatch MatchLibraries(const Frames& frames) {
   const HostWait wait = barrier != nullptr  ? HostWait::kBarrier
                         : device != nullptr ? HostWait::kDevice
                                             : HostWait::kNone;
-  if (const Frame* frame = FindIf(frames, IsOfCheckpoint)) {
+  if (const Frame* frame = CheckpointFrame(frames)) {
     const bool restores = FindIf(frames, [](const Frame& one) {
                             return HasWord(one, {"restore", "load_checkpoint", "deserialize"});
                           }) != nullptr;

@@ -83,6 +83,15 @@ TEST_F(HostPlaceTest, ALockASaveACompilation) {
   EXPECT_EQ(Activity(), "COMPILATION");
 }
 
+TEST_F(HostPlaceTest, AFileOfTheLoopThatIsNamedAfterCheckpointsIsNone) {
+  Stand(2, {"train_ckpt.py:31 read_shard", "train_ckpt.py:88 main"});
+  EXPECT_EQ(Activity(), "STORAGE_READ");
+  Stand(2, {"train_ckpt.py:31 save_ckpt", "train_ckpt.py:88 main"});
+  EXPECT_EQ(Activity(), "CHECKPOINT_SAVE");
+  Stand(2, {"ckpt.py:31 write_shard", "train.py:88 main"});
+  EXPECT_EQ(Activity(), "CHECKPOINT_SAVE");
+}
+
 TEST_F(HostPlaceTest, WhoLeftABarrierOutStandsInAnotherWait) {
   for (int task : {0, 1, 3}) Stand(task, kAtBarrier);
   EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
@@ -271,6 +280,34 @@ TEST_F(HostPlaceTest, AFunctionOfTheProgramThatTheDeviceCalledIsWhereItStands) {
   s_.At(0, 2).stacks.push_back(
       {.thread = "Thread-3", .frames = {"train.py:60 look_up", "jax/_src/callback.py:88 call"}});
   EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+}
+
+TEST_F(HostPlaceTest, AFunctionOfTheProgramAboveAWaitIsWhereItStands) {
+  Frames handler = {"train.py:40 wait_for_quota", "train.py:44 on_signal"};
+  handler.insert(handler.end(), kInCollective.begin(), kInCollective.end());
+  Stand(2, handler);
+  EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+  EXPECT_EQ(Activity(), "OTHER");
+  // Whatever it has interrupted.
+  handler.resize(2);
+  handler.insert(handler.end(), kAtBarrier.begin(), kAtBarrier.end());
+  handler.back() = "train.py:97 save_checkpoint";
+  Stand(2, handler);
+  EXPECT_EQ(Activity(), "OTHER");
+  // A function that waits for the device itself has left another one out.
+  Stand(2, {"jax/_src/array.py:648 _value", "train.py:40 wait_for_quota", "train.py:120 main"});
+  EXPECT_EQ(Activity(), "BARRIER");
+}
+
+TEST_F(HostPlaceTest, WhoseInterpreterIsGoneAtItsExitIsInItsShutdown) {
+  const auto ends_in = [this](const char* frame) {
+    Stand(2, {"futex_wait (libc.so.6)", "grpc_shutdown (libjax.so)", frame});
+    s_.At(0, 2).stacks.front().thread = "main (python)";
+    return Activity();
+  };
+  EXPECT_EQ(ends_in("__run_exit_handlers (libc.so.6)"), "SHUTDOWN");
+  EXPECT_EQ(ends_in("exit (libc.so.6)"), "SHUTDOWN");
+  EXPECT_EQ(ends_in("exit (train.so)"), "OTHER");
 }
 
 TEST_F(HostPlaceTest, TheThreadThatTheMainThreadJoinsIsTheLoop) {

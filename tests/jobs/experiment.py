@@ -107,6 +107,7 @@ class Run:
     def __init__(self, asked):
         self.asked = asked
         self.fault = FAULTS[asked.fault].placed(asked.seed, asked.odd_rank)
+        self.program = asked.program or self.fault.program
         self.folder = os.path.realpath(asked.folder)
         os.makedirs(self.folder)
         hosts = [COORDINATOR] + [f"host-{number}" for number in range(asked.ranks)]
@@ -336,7 +337,7 @@ class Run:
             agent.append(f"--hlo-dump-dir={rank.path('programs')}")
         training = [
             f"{self.asked.python}/bin/python",
-            f"{HERE}/job/{fault.program}.py",
+            f"{HERE}/job/{self.program}.py",
             f"--rank={rank.number}",
             f"--ranks={self.asked.ranks}",
             f"--leader={self.ranks[0].address}:{self.leader_port}",
@@ -417,6 +418,7 @@ def observe(run, since):
         "silent": run.asked.silent,
         "seed": run.asked.seed,
         "ranks": run.asked.ranks,
+        "program": run.program,
         "ownNetworks": run.own_networks,
         "truth": str(fault.truth),
         **measured,
@@ -497,6 +499,7 @@ def arguments():
     parser.add_argument("--page", action="store_true")
     parser.add_argument("--silent", action="store_true", help="neither page nor lines")
     parser.add_argument("--sidecar", action="store_true", help="the agent follows the log only")
+    parser.add_argument("--program", help="of the folder job; default: the fault's")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--ranks", type=int, default=4)
     parser.add_argument("--odd-rank", type=int, help="where the fault is; default: by the seed")
