@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <span>
 
+#include "absl/strings/ascii.h"
 #include "proto/common/text/search.h"
 
 namespace rapideye::classifier {
@@ -27,6 +28,28 @@ bool HasWord(const Frame& frame, std::initializer_list<std::string_view> words) 
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
     return text::ContainsIgnoreCase(frame.function, word);
   });
+}
+
+bool IsAlpha(char c) { return absl::ascii_isalpha(static_cast<unsigned char>(c)); }
+
+// The words of "read_block" and of "readBlock" are "read" and "block".
+bool HoldsWord(std::string_view name, std::initializer_list<std::string_view> words) {
+  for (size_t begin = 0; begin < name.size();) {
+    size_t end = begin + 1;
+    while (end < name.size() && IsAlpha(name[end]) &&
+           !(absl::ascii_islower(name[end - 1]) && absl::ascii_isupper(name[end]))) {
+      ++end;
+    }
+    const std::string_view word = name.substr(begin, end - begin);
+    if (std::any_of(words.begin(), words.end(), [word](std::string_view one) {
+          return word.size() == one.size() && text::ContainsIgnoreCase(word, one);
+        })) {
+      return true;
+    }
+    begin = end;
+    while (begin < name.size() && !IsAlpha(name[begin])) ++begin;
+  }
+  return false;
 }
 
 // The innermost frame of which it is true; null: none.
@@ -213,8 +236,10 @@ FrameMatch MatchProgram(const Frames& frames) {
     return own(HostActivity::kLock, nullptr);
   }
   if (!innermost.IsProgram()) return {};
-  if (HasWord(innermost, {"lock", "mutex", "acquire"})) return own(HostActivity::kLock, nullptr);
-  if (HasWord(innermost, {"read", "fetch", "download", "open_"})) {
+  if (HoldsWord(innermost.function, {"lock", "rlock", "flock", "filelock", "mutex", "acquire"})) {
+    return own(HostActivity::kLock, nullptr);
+  }
+  if (HoldsWord(innermost.function, {"read", "fetch", "download", "open"})) {
     return own(HostActivity::kStorageRead, nullptr);
   }
   return {};

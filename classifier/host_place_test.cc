@@ -92,6 +92,25 @@ TEST_F(HostPlaceTest, AFileOfTheLoopThatIsNamedAfterCheckpointsIsNone) {
   EXPECT_EQ(Activity(), "CHECKPOINT_SAVE");
 }
 
+TEST_F(HostPlaceTest, TheNameOfAFunctionTellsByItsWords) {
+  for (const auto& [function, activity] : std::vector<std::pair<std::string, std::string>>{
+           {"read_block", "STORAGE_READ"},
+           {"Source.read_block", "STORAGE_READ"},
+           {"readBlock", "STORAGE_READ"},
+           {"fetch2", "STORAGE_READ"},
+           {"take_lock", "LOCK"},
+           {"FileLock.acquire", "LOCK"},
+           {"print_to_reader", "OTHER"},
+           {"run_thread", "OTHER"},
+           {"block_on_quota", "OTHER"},
+           {"tick_clock", "OTHER"},
+           {"_", "OTHER"},
+       }) {
+    Stand(2, {"train.py:31 " + function, "train.py:88 main"});
+    EXPECT_EQ(Activity(), activity) << function;
+  }
+}
+
 TEST_F(HostPlaceTest, WhoLeftABarrierOutStandsInAnotherWait) {
   for (int task : {0, 1, 3}) Stand(task, kAtBarrier);
   EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
