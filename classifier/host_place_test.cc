@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -70,6 +71,29 @@ TEST_F(HostPlaceTest, TheOneThatWaitsForInputWhileTheOthersWaitForIt) {
   Stand(2, kInLoader);
   EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/INPUT_PIPELINE 0.2");
   EXPECT_EQ(Activity(), "INPUT");
+}
+
+// Their loops have come as far as a collective with the batches that they had.
+TEST_F(HostPlaceTest, LoadersOfTheOthersThatGetNoDataAreToldOf) {
+  const Frames starved = {"source.py:31 read_block", "feed.py:9 work",
+                          "multiprocessing/process.py:108 run"};
+  const Frames full = {"multiprocessing/queues.py:89 put", "feed.py:9 work",
+                       "multiprocessing/process.py:108 run"};
+  const auto tells = [this](const Frames& culprit, const Frames& others) {
+    for (int task = 0; task < 4; ++task) {
+      Stand(task, task == 2 ? kInLoader : kInCollective);
+      s_.At(0, task).stacks.push_back(
+          {.thread = "child 9 (python): MainThread", .frames = task == 2 ? culprit : others});
+    }
+    const Verdict verdict = Classify(s_.capture);
+    EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/INPUT_PIPELINE 0.2");
+    return std::any_of(verdict.evidence.begin(), verdict.evidence.end(), [](const auto& item) {
+      return item.statement.find("loaders of") != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(tells(starved, starved));
+  EXPECT_FALSE(tells(starved, full));
+  EXPECT_FALSE(tells(full, full));
 }
 
 TEST_F(HostPlaceTest, ALockASaveACompilation) {
