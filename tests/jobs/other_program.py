@@ -107,10 +107,11 @@ _ENDS = (
     ),
     _plain(
         "barrier-name",
-        "comes to another barrier than the others, and JAX raises",
-        "as exception",
-        "traceback",
-        EXITED | OTHER_ORDER | MISMATCH,
+        "comes to another barrier than the others, and JAX raises on all",
+        "all end",
+        "tracebacks",
+        # That JAX raises on all was not known before the first run.
+        EXITED | OTHER_ORDER | MISMATCH | _error("PROCESS_EXIT", EVERYBODY),
         odd="barrier-name",
     ),
     _plain(
