@@ -234,6 +234,11 @@ std::string Say(const Case& c, const HostUntold& fact) {
   return absl::StrCat(Who(c.worker(fact.worker)), " does not tell where it stands; all others do");
 }
 
+std::string Say(const Case& c, const LoadersStandAlike& fact) {
+  return absl::StrCat("loaders of ", WhoAll(c.topology, *fact.workers), " stand in ",
+                      Quote(fact.place), ", too: they get no data from where this one reads");
+}
+
 std::string Say(const Case& c, const SetsCut& fact) {
   const std::string smaller =
       absl::StrCat("no connection between ", WhoAll(c.topology, *fact.smaller), " and ");
@@ -509,6 +514,7 @@ struct Subjects {
   std::vector<int> operator()(const CoreStands& fact) const { return {fact.head->worker}; }
   std::vector<int> operator()(const Failure& fact) const { return {fact.event->worker}; }
   std::vector<int> operator()(const DeclaredDead& fact) const { return *fact.workers; }
+  std::vector<int> operator()(const LoadersStandAlike& fact) const { return *fact.workers; }
   std::vector<int> operator()(const SetsCut& fact) const { return *fact.smaller; }
   std::vector<int> operator()(const PairBroken& fact) const {
     return {fact.pair.first, fact.pair.second};

@@ -157,6 +157,12 @@ struct HostUntold {
   int worker = 0;
 };
 
+// Loaders of further workers stand where that of an accused one does.
+struct LoadersStandAlike {
+  const std::vector<int>* workers = nullptr;
+  std::string place;  // "read_shard (data.py:31)"
+};
+
 // How the launches of a worker differ from those of its peers.
 enum class Differs {
   kOrder,     // given in another order
@@ -341,17 +347,16 @@ struct PeersAgree {
 };
 
 // Pointers and views in a fact outlive it.
-using Fact =
-    std::variant<CoreStands, CoreStoppedFirst, Words, Failure, BadIciLink, WorkerSilent,
-                 MissedBarrier, BusyWhileAwaited, DeclaredDead, HostStands, HostUntold,
-                 LaunchesDiffer, SetsCut, HostCutOff, PairBroken, AwaitEachOther, NoCarrier,
-                 HostStandsAt, HostOwes, PauseTooLong, AwaitsInput, WorkerAbsent, StartUpWaits,
-                 Obstructed, StartedOtherwise, ReachedStage, StandInStartUp, NothingBegun,
-                 NoneSeenToWait, LoopsAre, CoresAdvance, LoopsAdvance, LogsAdvance, ProcessesWork,
-                 HostRests, JobEnded, CompiledOtherwise, HasCompiled, SidesApart, RestRuns,
-                 RunsProgram, PcieFatal, BothEndsReportIci, ChipWordBeyondJob, ChipWordWithinJob,
-                 PeersAgree, LogEnds, LogRepeats, PortFailed, CaughtSigterm, MachineTaken, RunEnded,
-                 StepsGoOn, LineOfNobody, AwaitedByName, BegunAlone, StartUpLingers>;
+using Fact = std::variant<
+    CoreStands, CoreStoppedFirst, Words, Failure, BadIciLink, WorkerSilent, MissedBarrier,
+    BusyWhileAwaited, DeclaredDead, HostStands, HostUntold, LoadersStandAlike, LaunchesDiffer,
+    SetsCut, HostCutOff, PairBroken, AwaitEachOther, NoCarrier, HostStandsAt, HostOwes,
+    PauseTooLong, AwaitsInput, WorkerAbsent, StartUpWaits, Obstructed, StartedOtherwise,
+    ReachedStage, StandInStartUp, NothingBegun, NoneSeenToWait, LoopsAre, CoresAdvance,
+    LoopsAdvance, LogsAdvance, ProcessesWork, HostRests, JobEnded, CompiledOtherwise, HasCompiled,
+    SidesApart, RestRuns, RunsProgram, PcieFatal, BothEndsReportIci, ChipWordBeyondJob,
+    ChipWordWithinJob, PeersAgree, LogEnds, LogRepeats, PortFailed, CaughtSigterm, MachineTaken,
+    RunEnded, StepsGoOn, LineOfNobody, AwaitedByName, BegunAlone, StartUpLingers>;
 
 // The workers that the fact is about, as indexes into Topology::workers(). Empty: no single ones.
 std::vector<int> WorkersOf(const Fact& fact);

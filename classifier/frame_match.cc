@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <span>
 
+#include "absl/strings/ascii.h"
 #include "proto/common/text/search.h"
 
 namespace rapideye::classifier {
@@ -29,6 +30,28 @@ bool HasWord(const Frame& frame, std::initializer_list<std::string_view> words) 
   });
 }
 
+bool IsAlpha(char c) { return absl::ascii_isalpha(static_cast<unsigned char>(c)); }
+
+// The words of "read_block" and of "readBlock" are "read" and "block".
+bool HoldsWord(std::string_view name, std::initializer_list<std::string_view> words) {
+  for (size_t begin = 0; begin < name.size();) {
+    size_t end = begin + 1;
+    while (end < name.size() && IsAlpha(name[end]) &&
+           !(absl::ascii_islower(name[end - 1]) && absl::ascii_isupper(name[end]))) {
+      ++end;
+    }
+    const std::string_view word = name.substr(begin, end - begin);
+    if (std::any_of(words.begin(), words.end(), [word](std::string_view one) {
+          return word.size() == one.size() && text::ContainsIgnoreCase(word, one);
+        })) {
+      return true;
+    }
+    begin = end;
+    while (begin < name.size() && !IsAlpha(name[begin])) ++begin;
+  }
+  return false;
+}
+
 // The innermost frame of which it is true; null: none.
 template <typename Is>
 const Frame* FindIf(std::span<const Frame> frames, const Is& is) {
@@ -46,19 +69,28 @@ bool IsOfSerialiser(const Frame& frame) {
          text::Contains(frame.file, "tensorstore_serialization");
 }
 
+// `main_file`: holds the program's loop, which may bear the name of what it does besides.
 // Recomputation in the backward pass also goes by the name of checkpoint.
-bool IsOfCheckpoint(const Frame& frame) {
+bool IsOfCheckpoint(const Frame& frame, std::string_view main_file) {
   if (frame.IsOf("orbax") || IsOfSerialiser(frame)) return true;
   // torch.load reads samples of data sets as well.
   if (IsAnyOf(frame, {{"", "torch/distributed/checkpoint"}, {"save", "torch/serialization"}})) {
     return true;
   }
   if (frame.IsOf("jax") || frame.IsOf("torch") || frame.IsOf("flax")) return false;
-  const bool named = HasWord(frame, {"checkpoint", "ckpt"}) ||
-                     text::ContainsIgnoreCase(frame.file, "checkpoint") ||
-                     text::ContainsIgnoreCase(frame.file, "ckpt");
+  const bool named =
+      HasWord(frame, {"checkpoint", "ckpt"}) ||
+      (frame.file != main_file && (text::ContainsIgnoreCase(frame.file, "checkpoint") ||
+                                   text::ContainsIgnoreCase(frame.file, "ckpt")));
   return named && HasWord(frame, {"save", "restore", "load", "write", "read", "wait", "commit",
                                   "finali", "snapshot", "close"});
+}
+
+const Frame* CheckpointFrame(const Frames& frames) {
+  const auto main = std::find_if(frames.rbegin(), frames.rend(),
+                                 [](const Frame& frame) { return frame.IsProgram(); });
+  const std::string_view main_file = main == frames.rend() ? std::string_view() : main->file;
+  return FindIf(frames, [&](const Frame& frame) { return IsOfCheckpoint(frame, main_file); });
 }
 
 // The frame in which a loop waits for the other processes, which it may do within a checkpoint.
@@ -73,19 +105,22 @@ const Frame* BarrierFrame(const Frames& frames) {
                        {"sync_processes", "orbax"}});
 }
 
+// A function that waits for the device and does nothing else.
+const Frame* NamedDeviceFrame(const Frames& frames) {
+  return Find(frames, {{"block_until_ready", ""},
+                       {"BlockUntilReady", ""},
+                       {"_value", "array.py"},
+                       {"GlooCommunicator", ""},
+                       {"gloo::", ""},
+                       {"nccl", ""},
+                       {"synchronize", "torch/"},
+                       {"all_reduce", "torch/distributed"},
+                       {"mark_step", "torch_xla"}});
+}
+
 // The Python side: a wait of the runtime, or of a function of JAX without a name of its own here.
 const Frame* DeviceFrame(const Frames& frames) {
-  if (const Frame* frame = Find(frames, {{"block_until_ready", ""},
-                                         {"BlockUntilReady", ""},
-                                         {"_value", "array.py"},
-                                         {"GlooCommunicator", ""},
-                                         {"gloo::", ""},
-                                         {"nccl", ""},
-                                         {"synchronize", "torch/"},
-                                         {"all_reduce", "torch/distributed"},
-                                         {"mark_step", "torch_xla"}})) {
-    return frame;
-  }
+  if (const Frame* frame = NamedDeviceFrame(frames)) return frame;
   const Frame& innermost = frames.front();
   if (IsOfSerialiser(innermost)) return nullptr;
   // PyTorch runs its all-reduces within the backward pass; a function of the program that the pass
@@ -98,6 +133,18 @@ const Frame* DeviceFrame(const Frames& frames) {
 }
 
 }  // namespace
+
+size_t FramesAboveWait(const Frames& frames) {
+  const Frame* const program = ProgramFrame(frames);
+  const Frame* const barrier = BarrierFrame(frames);
+  const Frame* const device = NamedDeviceFrame(frames);
+  const Frame* const wait =
+      barrier == nullptr || (device != nullptr && device < barrier) ? device : barrier;
+  if (program == nullptr || wait == nullptr || wait <= program || wait->IsProgram()) {
+    return frames.size();
+  }
+  return static_cast<size_t>(wait - frames.data());
+}
 
 FrameMatch MatchLibraries(const Frames& frames) {
   // Takes the best known activity first: a compilation holds frames of a wait
@@ -116,7 +163,15 @@ FrameMatch MatchLibraries(const Frames& frames) {
   }
   if (const Frame* frame = Find(frames, {{"_shutdown", "threading.py"},
                                          {"_exit_function", "multiprocessing/util.py"},
-                                         {"Py_FinalizeEx", ""}})) {
+                                         {"Py_FinalizeEx", ""},
+                                         {"run_exit_handlers", ""},
+                                         {"__cxa_finalize", ""}})) {
+    return {HostWait::kNone, HostActivity::kShutdown, frame};
+  }
+  // Where the C library has no names but those that programs call.
+  if (const Frame* frame = FindIf(frames, [](const Frame& one) {
+        return one.function == "exit" && text::Contains(one.file, "libc");
+      })) {
     return {HostWait::kNone, HostActivity::kShutdown, frame};
   }
   if (const Frame* frame = Find(frames, {{"initialize", "jax/_src/distributed"},
@@ -134,7 +189,7 @@ FrameMatch MatchLibraries(const Frames& frames) {
   const HostWait wait = barrier != nullptr  ? HostWait::kBarrier
                         : device != nullptr ? HostWait::kDevice
                                             : HostWait::kNone;
-  if (const Frame* frame = FindIf(frames, IsOfCheckpoint)) {
+  if (const Frame* frame = CheckpointFrame(frames)) {
     const bool restores = FindIf(frames, [](const Frame& one) {
                             return HasWord(one, {"restore", "load_checkpoint", "deserialize"});
                           }) != nullptr;
@@ -181,8 +236,10 @@ FrameMatch MatchProgram(const Frames& frames) {
     return own(HostActivity::kLock, nullptr);
   }
   if (!innermost.IsProgram()) return {};
-  if (HasWord(innermost, {"lock", "mutex", "acquire"})) return own(HostActivity::kLock, nullptr);
-  if (HasWord(innermost, {"read", "fetch", "download", "open_"})) {
+  if (HoldsWord(innermost.function, {"lock", "rlock", "flock", "filelock", "mutex", "acquire"})) {
+    return own(HostActivity::kLock, nullptr);
+  }
+  if (HoldsWord(innermost.function, {"read", "fetch", "download", "open"})) {
     return own(HostActivity::kStorageRead, nullptr);
   }
   return {};

@@ -5,6 +5,7 @@
 #ifndef RAPIDEYE_CLASSIFIER_FRAME_MATCH_H_
 #define RAPIDEYE_CLASSIFIER_FRAME_MATCH_H_
 
+#include <cstddef>
 #include <string_view>
 
 #include "classifier/frame.h"
@@ -29,6 +30,11 @@ struct FrameMatch {
 
   bool IsNothing() const { return wait == HostWait::kNone && activity == HostActivity::kOther; }
 };
+
+// The number of innermost frames that have interrupted a wait: no wait for the device or the other
+// processes calls the program, but the handler of a signal runs above whatever it meets. All frames
+// if there is no such wait.
+size_t FramesAboveWait(const Frames& frames);
 
 // These functions require at least one frame.
 

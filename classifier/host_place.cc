@@ -67,7 +67,7 @@ class StackReader {
   std::optional<HostPlace> Place() {
     loop_ = python_ != nullptr ? python_ : native_;
     if (loop_ == nullptr) return std::nullopt;
-    frames_ = ParseFrames(*loop_);
+    Enter(loop_);
     FrameMatch match = OfLoop();
     HostPlace place;
     if (match.wait == HostWait::kDevice && EnterCallback()) {
@@ -89,7 +89,8 @@ class StackReader {
   FrameMatch OfLoop() {
     FrameMatch match = MatchLibraries(frames_);
     if (!match.IsNothing()) return match;
-    if (const std::string input = InputFrame(*loop_); !input.empty()) {
+    const bool interrupted = frames_.size() < loop_->frames.size();
+    if (const std::string input = InputFrame(*loop_); !interrupted && !input.empty()) {
       const auto at = std::find(loop_->frames.begin(), loop_->frames.end(), input);
       return {HostWait::kNone, HostActivity::kInput,
               &frames_[static_cast<size_t>(at - loop_->frames.begin())]};
@@ -156,6 +157,7 @@ class StackReader {
     if (stack == nullptr) return false;
     loop_ = stack;
     frames_ = ParseFrames(*stack);
+    frames_.resize(FramesAboveWait(frames_));
     return true;
   }
 

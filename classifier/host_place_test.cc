@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,6 +73,29 @@ TEST_F(HostPlaceTest, TheOneThatWaitsForInputWhileTheOthersWaitForIt) {
   EXPECT_EQ(Activity(), "INPUT");
 }
 
+// Their loops have come as far as a collective with the batches that they had.
+TEST_F(HostPlaceTest, LoadersOfTheOthersThatGetNoDataAreToldOf) {
+  const Frames starved = {"source.py:31 read_block", "feed.py:9 work",
+                          "multiprocessing/process.py:108 run"};
+  const Frames full = {"multiprocessing/queues.py:89 put", "feed.py:9 work",
+                       "multiprocessing/process.py:108 run"};
+  const auto tells = [this](const Frames& culprit, const Frames& others) {
+    for (int task = 0; task < 4; ++task) {
+      Stand(task, task == 2 ? kInLoader : kInCollective);
+      s_.At(0, task).stacks.push_back(
+          {.thread = "child 9 (python): MainThread", .frames = task == 2 ? culprit : others});
+    }
+    const Verdict verdict = Classify(s_.capture);
+    EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/INPUT_PIPELINE 0.2");
+    return std::any_of(verdict.evidence.begin(), verdict.evidence.end(), [](const auto& item) {
+      return item.statement.find("loaders of") != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(tells(starved, starved));
+  EXPECT_FALSE(tells(starved, full));
+  EXPECT_FALSE(tells(full, full));
+}
+
 TEST_F(HostPlaceTest, ALockASaveACompilation) {
   Stand(2, kInLock);
   EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
@@ -81,6 +105,34 @@ TEST_F(HostPlaceTest, ALockASaveACompilation) {
   EXPECT_EQ(Activity(), "CHECKPOINT_SAVE");
   Stand(2, kCompiles);
   EXPECT_EQ(Activity(), "COMPILATION");
+}
+
+TEST_F(HostPlaceTest, AFileOfTheLoopThatIsNamedAfterCheckpointsIsNone) {
+  Stand(2, {"train_ckpt.py:31 read_shard", "train_ckpt.py:88 main"});
+  EXPECT_EQ(Activity(), "STORAGE_READ");
+  Stand(2, {"train_ckpt.py:31 save_ckpt", "train_ckpt.py:88 main"});
+  EXPECT_EQ(Activity(), "CHECKPOINT_SAVE");
+  Stand(2, {"ckpt.py:31 write_shard", "train.py:88 main"});
+  EXPECT_EQ(Activity(), "CHECKPOINT_SAVE");
+}
+
+TEST_F(HostPlaceTest, TheNameOfAFunctionTellsByItsWords) {
+  for (const auto& [function, activity] : std::vector<std::pair<std::string, std::string>>{
+           {"read_block", "STORAGE_READ"},
+           {"Source.read_block", "STORAGE_READ"},
+           {"readBlock", "STORAGE_READ"},
+           {"fetch2", "STORAGE_READ"},
+           {"take_lock", "LOCK"},
+           {"FileLock.acquire", "LOCK"},
+           {"print_to_reader", "OTHER"},
+           {"run_thread", "OTHER"},
+           {"block_on_quota", "OTHER"},
+           {"tick_clock", "OTHER"},
+           {"_", "OTHER"},
+       }) {
+    Stand(2, {"train.py:31 " + function, "train.py:88 main"});
+    EXPECT_EQ(Activity(), activity) << function;
+  }
 }
 
 TEST_F(HostPlaceTest, WhoLeftABarrierOutStandsInAnotherWait) {
@@ -271,6 +323,34 @@ TEST_F(HostPlaceTest, AFunctionOfTheProgramThatTheDeviceCalledIsWhereItStands) {
   s_.At(0, 2).stacks.push_back(
       {.thread = "Thread-3", .frames = {"train.py:60 look_up", "jax/_src/callback.py:88 call"}});
   EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+}
+
+TEST_F(HostPlaceTest, AFunctionOfTheProgramAboveAWaitIsWhereItStands) {
+  Frames handler = {"train.py:40 wait_for_quota", "train.py:44 on_signal"};
+  handler.insert(handler.end(), kInCollective.begin(), kInCollective.end());
+  Stand(2, handler);
+  EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+  EXPECT_EQ(Activity(), "OTHER");
+  // Whatever it has interrupted.
+  handler.resize(2);
+  handler.insert(handler.end(), kAtBarrier.begin(), kAtBarrier.end());
+  handler.back() = "train.py:97 save_checkpoint";
+  Stand(2, handler);
+  EXPECT_EQ(Activity(), "OTHER");
+  // A function that waits for the device itself has left another one out.
+  Stand(2, {"jax/_src/array.py:648 _value", "train.py:40 wait_for_quota", "train.py:120 main"});
+  EXPECT_EQ(Activity(), "BARRIER");
+}
+
+TEST_F(HostPlaceTest, WhoseInterpreterIsGoneAtItsExitIsInItsShutdown) {
+  const auto ends_in = [this](const char* frame) {
+    Stand(2, {"futex_wait (libc.so.6)", "grpc_shutdown (libjax.so)", frame});
+    s_.At(0, 2).stacks.front().thread = "main (python)";
+    return Activity();
+  };
+  EXPECT_EQ(ends_in("__run_exit_handlers (libc.so.6)"), "SHUTDOWN");
+  EXPECT_EQ(ends_in("exit (libc.so.6)"), "SHUTDOWN");
+  EXPECT_EQ(ends_in("exit (train.so)"), "OTHER");
 }
 
 TEST_F(HostPlaceTest, TheThreadThatTheMainThreadJoinsIsTheLoop) {

@@ -8,18 +8,22 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "classifier/frame.h"
 #include "classifier/phrases.h"
 #include "proto/common/text/search.h"
 
 namespace rapideye::classifier {
 namespace {
 
-// Frames of the data loaders in use with JAX, and of any loop that waits for the next
-// batch: queue.get under next().
-constexpr std::array<std::string_view, 14> kInputFrames = {
-    "data_loader",    "dataloader", "parallel_loader", "grain",     "tf_data",
-    "tfds",           "next_batch", "get_next",        "prefetch",  "iterator",
-    "input_pipeline", "dataset",    "__next__",        "load_batch"};
+// Frames of any loop that waits for the next batch: queue.get under next().
+constexpr std::array<std::string_view, 12> kInputFrames = {
+    "data_loader", "dataloader", "parallel_loader", "input_pipeline", "next_batch",  "get_next",
+    "prefetch",    "__next__",   "load_batch",      "get_batch",      "fetch_batch", "read_batch"};
+
+// Names in the data loaders in use with JAX, and of functions that read data. A loop that trains on
+// data may bear such a name, too.
+constexpr std::array<std::string_view, 5> kDataFrames = {"grain", "tf_data", "tfds", "iterator",
+                                                         "dataset"};
 
 // In these functions a thread waits for the device, whatever function called them.
 constexpr std::array<std::string_view, 6> kDeviceFrames = {
@@ -99,9 +103,24 @@ std::vector<const Stack*> LoopStacks(const Snapshot& snapshot) {
 }
 
 std::string InputFrame(const Stack& stack) {
-  for (const std::string& frame : stack.frames) {
-    if (HoldsAny(frame, kDeviceFrames)) return "";
-    if (HoldsAny(frame, kInputFrames)) return frame;
+  const Frames frames = ParseFrames(stack);
+  const Frame* const innermost = ProgramFrame(frames);
+  const auto outermost = std::find_if(frames.rbegin(), frames.rend(),
+                                      [](const Frame& frame) { return frame.IsProgram(); });
+  for (size_t i = 0; i < frames.size(); ++i) {
+    const Frame& frame = frames[i];
+    const std::string& text = stack.frames[i];
+    if (!frame.IsProgram()) {
+      if (HoldsAny(text, kDeviceFrames)) return "";
+      if (HoldsAny(text, kInputFrames) || HoldsAny(text, kDataFrames)) return text;
+      continue;
+    }
+    // The file of the main function holds the loop, and folders tell nothing of a function.
+    const std::string_view file =
+        frame.file == outermost->file ? "" : frame.file.substr(frame.file.rfind('/') + 1);
+    if (HoldsAny(frame.function, kInputFrames) || HoldsAny(file, kInputFrames)) return text;
+    if (HoldsAny(file, kDataFrames)) return text;
+    if (&frame == innermost && HoldsAny(frame.function, kDataFrames)) return text;
   }
   return "";
 }

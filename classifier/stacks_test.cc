@@ -3,11 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace rapideye::classifier {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 TEST(LoopStacksTest, TheMainThreadSpeaksForTheLoop) {
@@ -43,6 +47,28 @@ TEST(InputFrameTest, ALoaderIsWaitedForUnlessTheDeviceIs) {
                   {"jax/_src/array.py:640 block_until_ready", "train.py:88 train_on_dataset"}}),
       IsEmpty());
   EXPECT_THAT(InputFrame({"MainThread", {"writer.py:88 flush", "train.py:340 main"}}), IsEmpty());
+}
+
+// A loop bears the name of its data, and stands in something else that it called.
+TEST(InputFrameTest, ALoopOverDataIsNoLoader) {
+  for (const std::vector<std::string>& frames : {
+           std::vector<std::string>{"threading.py:320 wait", "metrics.py:8 record",
+                                    "loop.py:30 train_on_dataset", "loop.py:99 main"},
+           {"metrics.py:8 record", "train_dataset.py:30 step", "train_dataset.py:99 main"},
+           {"metrics.py:8 record", "/home/me/dataset-7/loop.py:30 step", "cli.py:9 main"},
+       }) {
+    EXPECT_THAT(InputFrame({"MainThread", frames}), IsEmpty()) << frames[1];
+  }
+  for (const std::vector<std::string>& frames : {
+           std::vector<std::string>{"queue.py:180 get", "loop.py:30 read_dataset",
+                                    "loop.py:9 main"},
+           {"queue.py:180 get", "my_dataset.py:30 take", "loop.py:99 main"},
+           {"queue.py:180 get", "loop.py:30 get_batch", "loop.py:40 train", "loop.py:99 main"},
+           {"codec.py:3 decode", "loop.py:30 __next__", "loop.py:99 main"},
+           {"grain/_src/core/tree.py:3 take", "loop.py:99 main"},
+       }) {
+    EXPECT_THAT(InputFrame({"MainThread", frames}), Not(IsEmpty())) << frames[1];
+  }
 }
 
 class HostEvidenceTest : public testing::Test {

@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -17,6 +18,9 @@ namespace rapideye::agent {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
+
+// What comes seldom (stacks, dumps, a change of the log) uses code of its own, as the start does.
+constexpr absl::Duration kForgetInterval = absl::Seconds(30);
 
 SteadyClock::time_point ToSteady(absl::Duration monotonic) {
   // Waking once an hour costs nothing, and no clock overflows.
@@ -67,13 +71,17 @@ void Agent::Run() {
     const Event event = events_.Pop(ToSteady(core_.NextWake())).value_or(Wake{});
     running = !std::holds_alternative<ShutdownRequested>(event);
     telemetry_.Note(event);
-    CarryOut(core_.Step(event, CurrentInstant()));
+    const Instant now = CurrentInstant();
+    CarryOut(core_.Step(event, now));
     exit_condition_.Note(core_.MayEnd());
     if (const auto* received = std::get_if<MessageReceived>(&event)) {
       // From the first message on the agent does the work that it will do for days.
-      if (!std::exchange(settled_, true)) ForgetStartUp();
+      forget_at_ = std::min(forget_at_, now.monotonic);
       coordinator_.ReadNext(received->stream);
     }
+    if (now.monotonic < forget_at_) continue;
+    ForgetStartUp();
+    forget_at_ = now.monotonic + kForgetInterval;
   }
   coordinator_.AwaitEnd(kShutdownFlush);
 }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/time/time.h"
 #include "agent/core/agent_core.h"
 #include "agent/core/effects.h"
 #include "agent/daemon/agent_metrics.h"
@@ -68,7 +69,7 @@ class Agent {
   const secrets::Redactor redactor_;
   AgentTelemetry telemetry_;
   ExitCondition exit_condition_;
-  bool settled_ = false;
+  absl::Duration forget_at_ = absl::InfiniteDuration();  // until the first message has come
   EventQueue events_;
   std::unique_ptr<StateKeeper> keeper_;
   AgentCore core_;

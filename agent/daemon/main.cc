@@ -1,4 +1,5 @@
 // rapideye-agent: watches one training process and tells its coordinator.
+#include <malloc.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
@@ -185,6 +186,8 @@ int Watch(const Flags& flags, const Identity& identity, Credentials credentials,
           const CommandWatch* command) {
   // The training process may be of the same user, and is not to read the key.
   KeepMemoryPrivate();
+  // Each of fifteen threads that seldom run would keep the memory for itself that it has freed.
+  mallopt(M_ARENA_MAX, 1);
   // Only in the agent's own process: the command keeps the limit that it was given.
   program::RaiseDescriptorLimit();
   absl::StatusOr<program::StopSignals> signals = program::StopSignals::Catch();

@@ -162,12 +162,13 @@ void LogContext::Take(absl::string_view line, const RecogniseOptions& options, S
 bool LogContext::BeginsTraceback(absl::string_view line) {
   if (!absl::EndsWith(line, kTraceback)) return false;
   const absl::string_view prefix = absl::StripSuffix(line, kTraceback);
+  // A progress bar leaves its line open, and is no prefix of the lines behind it.
+  const bool open = !prefix.empty() && absl::StrContains("])|%", prefix.back());
   // A text that is longer, or does not end in a blank, is a sentence and no prefix.
   const bool blank = absl::StripAsciiWhitespace(prefix).empty();
-  if (prefix.size() > kMaxLinePrefixBytes || (!prefix.empty() && prefix.back() != ' ')) {
-    return false;
-  }
-  prefix_ = blank ? "" : std::string(prefix);
+  const bool label = prefix.size() <= kMaxLinePrefixBytes && (blank || prefix.back() == ' ');
+  if (!open && !label) return false;
+  prefix_ = blank || open ? "" : std::string(prefix);
   expecting_ = Expecting::kFrames;
   of_victim_ = of_victim_ && chained_;
   chained_ = any_frame_ = of_program_ = false;

@@ -55,6 +55,19 @@ AssertionError
               ElementsAre("UNCAUGHT_EXCEPTION AssertionError"));
 }
 
+// A bar leaves its line open.
+TEST(LogContextTest, AnExceptionBehindAProgressBarIsOne) {
+  for (const char* bar : {"train:   1%|#   | 69/10000 [00:10<03:10,  5.02it/s, loss=5.5]",
+                          "69it [00:10]", " 69% (69/100)", "loss 5.5 |"}) {
+    EXPECT_THAT(Events(absl::StrCat(bar, absl::string_view(kOwn).substr(35))),
+                ElementsAre("UNCAUGHT_EXCEPTION ValueError: loss is not finite"))
+        << bar;
+  }
+  // A text that quotes one.
+  EXPECT_THAT(Events(absl::StrCat("{\"message\": \"", absl::string_view(kOwn).substr(35))),
+              testing::Not(testing::Contains(testing::StartsWith("UNCAUGHT_EXCEPTION"))));
+}
+
 TEST(LogContextTest, OneThatIsHandledOrOfAThreadIsNone) {
   // logging.exception: the traceback begins at the handler.
   EXPECT_THAT(Events(R"(ERROR:root:retrying

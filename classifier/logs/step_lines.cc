@@ -181,6 +181,18 @@ void TryFraction(absl::string_view line, size_t at, Candidate& best) {
   if (enclosed) best = {Candidate::Kind::kFraction, begin, end, *number, total};
 }
 
+// "120it [00:24,  5.01it/s]", a progress bar that knows no total; its "i" is at `at`.
+void TryCount(absl::string_view line, size_t at, Candidate& best) {
+  if (!absl::StartsWith(line.substr(at), "it [") || !absl::ascii_isdigit(At(line, at + 4))) return;
+  size_t begin = at;
+  while (begin > 0 && absl::ascii_isdigit(line[begin - 1])) --begin;
+  if (begin > 0 && line[begin - 1] != ' ') return;
+  size_t end = begin;
+  const std::optional<int64_t> number = TakeNumber(line, end);
+  if (!number.has_value() || end != at) return;
+  best = {Candidate::Kind::kFraction, begin, end, *number, std::nullopt};
+}
+
 // "[120] loss=2.1, …", as Flax's and T5X's writers of metrics have it.
 void TryBracket(absl::string_view line, size_t at, Candidate& best) {
   size_t end = at + 1;
@@ -205,6 +217,8 @@ class Candidates {
         if (word.kind != Candidate::Kind::kNone) found_[count_++] = word;
       } else if (c == '/' && without_word.kind < Candidate::Kind::kFraction) {
         TryFraction(line, i, without_word);
+      } else if (c == 'i' && without_word.kind < Candidate::Kind::kFraction) {
+        TryCount(line, i, without_word);
       } else if (c == '[' && without_word.kind < Candidate::Kind::kBracket) {
         TryBracket(line, i, without_word);
       }

@@ -52,6 +52,9 @@ TEST(StepLinesTest, KnowsTheFormatsOfFrameworks) {
            "Epoch 0:  12%|\u2588\u258f        | $/1000 [00:10<01:13, 12.0it/s, v_num=0]",
            "Epoch: [0][ $/1000]  Time  0.1$ ( 0.123)  Loss 2.1",
            "[ $/1000] loss 2.1",
+           // The same bar where it knows no total
+           "$it [00:24,  5.01it/s]",
+           "train: $it [00:24,  5.01it/s, loss=2.1]",
            "\x1b[32mstep\x1b[0m: \x1b[1m$\x1b[0m loss 2.1",
        }) {
     EXPECT_EQ(After(shape, 10, 13).step, 13) << shape;
@@ -86,7 +89,8 @@ TEST(StepLinesTest, KnowsTheFractionsOfFrameworks) {
     EXPECT_EQ(After(shape, 10, 13).step, 13) << shape;
   }
   for (const char* shape : {"$/1000 files", "$/1000 (1%)", "[$/1000 (x)]", "[$/1000 (%)",
-                            "$/1000 [done]", "$/1000 [.git]", "copied $/1000 [==>..]"}) {
+                            "$/1000 [done]", "$/1000 [.git]", "copied $/1000 [==>..]", "$it [",
+                            "$it [s", "x$it [00:24", "$item [00:24", "it [00:24"}) {
     EXPECT_EQ(After(shape, 10, 20).step, std::nullopt) << shape;
   }
 }
@@ -212,6 +216,8 @@ TEST(StepLinesTest, AnyBytesAreTaken) {
                            "1/2 [.",
                            "1/2 \x1b[",
                            "iter",
+                           "it [1",
+                           "1it [",
                            "steps of ",
                            "step 3 of ",
                            "step 3 /"}) {

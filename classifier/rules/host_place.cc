@@ -13,11 +13,14 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "classifier/facts.h"
+#include "classifier/frame.h"
 #include "classifier/rules/rules.h"
+#include "classifier/stacks.h"
 #include "classifier/thresholds.h"
 
 namespace rapideye::classifier {
@@ -55,6 +58,36 @@ bool HostsDecide(const Case& c) {
   if (!c.divergence.foreign.empty() || !c.divergence.misordered.empty()) return false;
   return std::all_of(c.graph.heads.begin(), c.graph.heads.end(),
                      [](const Head& head) { return head.kind == HeadKind::kCrossWait; });
+}
+
+// A process that makes batches for a worker, where it stands.
+struct Loader {
+  // File and function of the frames down to the program's innermost function.
+  std::vector<std::pair<std::string_view, std::string_view>> place;
+  std::string name;  // of the innermost
+};
+
+// Absent if no such process is known, or if it hands over what it has made: while no loop takes
+// batches, a loader that gets data fills its queue, and waits there.
+std::optional<Loader> LoaderOf(const Snapshot& snapshot) {
+  for (const Stack& stack : snapshot.stacks) {
+    if (!IsOfChild(stack)) continue;
+    const Frames frames = ParseFrames(stack);
+    const Frame* const program = ProgramFrame(frames);
+    if (program == nullptr) continue;
+    const auto end = frames.begin() + (program - frames.data()) + 1;
+    const bool hands_over = std::any_of(frames.begin(), end, [](const Frame& frame) {
+      return frame.IsOf("queue") || frame.IsOf("multiprocessing") || frame.IsOf("threading") ||
+             frame.IsOf("concurrent");
+    });
+    if (hands_over) continue;
+    Loader loader{.place = {}, .name = stack.frames.front()};
+    for (auto frame = frames.begin(); frame != end; ++frame) {
+      loader.place.emplace_back(frame->file, frame->function);
+    }
+    return loader;
+  }
+  return std::nullopt;
 }
 
 using Group = std::vector<const Placed*>;
@@ -256,6 +289,10 @@ class Rule {
   std::optional<Odd> AmongBusy(const Group& busy, const Group& waiting) const;
   void Name(const Odd& odd);
 
+  // Where a loader gets no data, tells of loaders of the others that get none, either: their loops
+  // still have batches, or wait for this one.
+  void TellLoaders(const Odd& odd, Finding& finding) const;
+
   // If all hosts with a known place are in one save or restore, adds the few without a known place.
   void AddThoseThatDoNotTell(const Odd& odd, Finding& finding) const;
 
@@ -355,6 +392,7 @@ void Rule::Name(const Odd& odd) {
     if (!head->place.by_stack) finding.confidence = kConfidenceHostByPage;
   }
   if (others == 0) AddThoseThatDoNotTell(odd, finding);
+  TellLoaders(odd, finding);
   finding.confidence -= odd.doubt;
   // A host in the shutdown while the others are at work has ended its program.
   if (odd.wait != HostWait::kShutdown && AllWait(odd.group, HostWait::kShutdown)) {
@@ -363,6 +401,25 @@ void Rule::Name(const Odd& odd) {
   }
   finding.why = finding.culprits.front().why;
   out_.Add(kRule, std::move(finding));
+}
+
+void Rule::TellLoaders(const Odd& odd, Finding& finding) const {
+  if (finding.detail != Detail::kInputPipeline) return;
+  const std::optional<Loader> starved = LoaderOf(*c_.worker(odd.group.front()->worker).snapshot);
+  if (!starved.has_value()) return;
+  std::vector<int> alike;
+  for (const Placed& one : placed_) {
+    const bool accused = std::any_of(odd.group.begin(), odd.group.end(), [&](const Placed* head) {
+      return head->worker == one.worker;
+    });
+    const std::optional<Loader> loader = LoaderOf(*c_.worker(one.worker).snapshot);
+    if (!accused && loader.has_value() && loader->place == starved->place) {
+      alike.push_back(one.worker);
+    }
+  }
+  if (alike.empty()) return;
+  finding.evidence.push_back(
+      Evidence(c_, Strength::kStrong, LoadersStandAlike{&alike, starved->name}));
 }
 
 void Rule::AddThoseThatDoNotTell(const Odd& odd, Finding& finding) const {

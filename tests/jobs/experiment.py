@@ -40,7 +40,10 @@ HANG_LINE = (
     "Timeout: 1m\n"
 )
 # Ways of being odd that begin with the program, and so come before the steady state.
-UNTOLD = ("constant", "slow-import", "slow-compilation", "exits-on-sigterm")
+UNTOLD = (
+    *("constant", "slow-import", "slow-compilation", "exits-on-sigterm"),
+    *("handler-sleeps", "stacks-printed", "rank-twice"),
+)
 # From an alarm to the digest: the deadline of collection, and slack for a busy machine.
 COLLECTION = 20.0
 
@@ -82,6 +85,8 @@ class Rank:
 
     def loader(self):
         """The process that reads ahead."""
+        if told := self.read("loader"):
+            return int(told)
         return next(
             pid
             for pid in processes.descendants(self.pid())
@@ -102,6 +107,7 @@ class Run:
     def __init__(self, asked):
         self.asked = asked
         self.fault = FAULTS[asked.fault].placed(asked.seed, asked.odd_rank)
+        self.program = asked.program or self.fault.program
         self.folder = os.path.realpath(asked.folder)
         os.makedirs(self.folder)
         hosts = [COORDINATOR] + [f"host-{number}" for number in range(asked.ranks)]
@@ -303,7 +309,7 @@ class Run:
         fault = self.fault
         odd = (
             [f"--odd={fault.odd}", f"--odd-at={fault.odd_at}"]
-            if fault.odd and rank.number == fault.rank
+            if fault.odd and rank.number in (fault.rank, *fault.also_odd)
             else []
         )
         environment = _environment(
@@ -331,7 +337,7 @@ class Run:
             agent.append(f"--hlo-dump-dir={rank.path('programs')}")
         training = [
             f"{self.asked.python}/bin/python",
-            f"{HERE}/job/train.py",
+            f"{HERE}/job/{self.program}.py",
             f"--rank={rank.number}",
             f"--ranks={self.asked.ranks}",
             f"--leader={self.ranks[0].address}:{self.leader_port}",
@@ -412,6 +418,7 @@ def observe(run, since):
         "silent": run.asked.silent,
         "seed": run.asked.seed,
         "ranks": run.asked.ranks,
+        "program": run.program,
         "ownNetworks": run.own_networks,
         "truth": str(fault.truth),
         **measured,
@@ -492,6 +499,7 @@ def arguments():
     parser.add_argument("--page", action="store_true")
     parser.add_argument("--silent", action="store_true", help="neither page nor lines")
     parser.add_argument("--sidecar", action="store_true", help="the agent follows the log only")
+    parser.add_argument("--program", help="of the folder job; default: the fault's")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--ranks", type=int, default=4)
     parser.add_argument("--odd-rank", type=int, help="where the fault is; default: by the seed")

@@ -24,12 +24,14 @@ class Fault:
     truth: Truth
     rank: int = ODD_RANK
     at: str = "steady"  # or "start", "told" (by the program), "end": when it comes
+    program: str = "train"  # of the folder job
     odd: str = ""  # the option of the training program
     odd_at: int = STEADY
     prepare: Callable | None = None  # before the ranks start
     inject: Callable | None = None  # done to the running job
     options: tuple[str, ...] = ()  # of the training program, for every rank
     absent: frozenset[int] = NOBODY  # ranks that never start
+    also_odd: tuple[int, ...] = ()  # ranks that are odd besides
     patience: float = 0  # seconds for an incident to arise, at least
     production: bool = False  # with the thresholds of production, whichever are asked for
     dumps: bool = False  # XLA writes the programs' texts
@@ -46,6 +48,7 @@ class Fault:
             rank=swap.get(self.rank, self.rank),
             truth=self.truth.renumbered(swap),
             absent=frozenset(swap.get(rank, rank) for rank in self.absent),
+            also_odd=tuple(swap.get(rank, rank) for rank in self.also_odd),
             odd_at=self.odd_at and self.odd_at + (seed - 1) % 5,
         )
 

@@ -11,6 +11,7 @@ import injections
 import networks
 from fault import LAST_STEP, ODD_RANK, Fault
 from healthy import HEALTHY
+from other_program import OTHER_PROGRAM
 from truth import NOBODY, Truth, Verdict
 from unseen import UNSEEN
 
@@ -535,6 +536,6 @@ FAULTS = {
     fault.name: fault
     for fault in (
         *(_DEATHS + _STOPS + _STARTS + _ORDERS + _STORAGE),
-        *(_HOST_WORK + _MISHAPS + _WAITS + _LINKS + UNSEEN + HEALTHY),
+        *(_HOST_WORK + _MISHAPS + _WAITS + _LINKS + UNSEEN + HEALTHY + OTHER_PROGRAM),
     )
 }

@@ -5,6 +5,7 @@
 
 import contextlib
 import os
+import resource
 import signal
 import threading
 import time
@@ -66,6 +67,35 @@ def stop_briefly(run):
     threading.Timer(5, os.kill, (pid, signal.SIGCONT)).start()
 
 
+def suspend(run):
+    """Stops the training processes of all ranks."""
+    for rank in run.ranks:
+        os.kill(rank.pid(), signal.SIGSTOP)
+
+
+def suspend_briefly(run):
+    """Stops the training processes of all ranks for 8 s."""
+    suspend(run)
+    for rank in run.ranks:
+        threading.Timer(8, os.kill, (rank.pid(), signal.SIGCONT)).start()
+
+
+def limit(name, value):
+    """Sets a limit of the running process: "fsize" in bytes, "nofile" as a count."""
+
+    def inject(run):
+        pid = run.rank(run.fault.rank).pid()
+        number = {"fsize": resource.RLIMIT_FSIZE, "nofile": resource.RLIMIT_NOFILE}[name]
+        resource.prlimit(pid, number, (value, value))
+
+    return inject
+
+
+def unplug(run):
+    """Takes the network of the rank's host down: its agent is cut off, too."""
+    run.network.run(run.rank(run.fault.rank).host, "ip link set eth0 down")
+
+
 def attach_debugger(run):
     """Attaches a debugger to all threads of the training process, which stand from then on."""
     pid = run.rank(run.fault.rank).pid()
@@ -108,6 +138,16 @@ def records(state):
     return inject
 
 
+def records_of_all(state):
+    """Likewise, of all ranks."""
+
+    def inject(run):
+        for rank in run.ranks:
+            rank.write("storage", state)
+
+    return inject
+
+
 def take_port(run):
     """Takes the port of the coordination service before the job does."""
     run.serve_silently(run.rank(0), run.leader_port)
@@ -131,6 +171,13 @@ def stop_storage(run):
 def block_position_file(run):
     """Replaces the file of the input position: to open a FIFO waits for another side."""
     path = os.path.join(run.checkpoints, f"input-{run.fault.rank}.json")
+    os.rename(path, path + ".before")
+    os.mkfifo(path)
+
+
+def block_params_file(run):
+    """Replaces the checkpoint that rank 0 writes: to open a FIFO waits for another side."""
+    path = os.path.join(run.checkpoints, "params.npz")
     os.rename(path, path + ".before")
     os.mkfifo(path)
 

@@ -113,7 +113,7 @@ class RegistryTest(unittest.TestCase):
     def test_every_way_of_being_odd_is_one_of_the_program(self):
         known = {
             node.value
-            for name in ("train.py", "mishaps.py")
+            for name in ("train.py", "plain.py", "mishaps.py")
             for node in ast.walk(ast.parse(experiment._text(os.path.join(HERE, "job", name))))
             if isinstance(node, ast.Constant) and isinstance(node.value, str)
         }

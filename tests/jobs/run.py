@@ -43,6 +43,12 @@ def arguments():
         action="store_true",
         help="the agent beside the program (not exec), which it finds by its --log",
     )
+    parser.add_argument(
+        "--program",
+        choices=["train", "plain"],
+        help="of the folder job, in place of the fault's own: for faults that are done from outside "
+        "and those of job/mishaps.py",
+    )
     parser.add_argument("--seeds", type=int, default=1, help="how often each is run")
     parser.add_argument(
         "--first-seed", type=int, default=1, help="seed of the first run of each; see --seeds"
@@ -112,6 +118,8 @@ def experiments(asked):
                 ]
                 if asked.odd_rank is not None:
                     command.append(f"--odd-rank={asked.odd_rank}")
+                if asked.program:
+                    command.append(f"--program={asked.program}")
                 if asked.patience:
                     command.append(f"--patience={asked.patience}")
                 if asked.provoke:

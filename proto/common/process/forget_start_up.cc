@@ -1,5 +1,6 @@
 #include "proto/common/process/forget_start_up.h"
 
+#include <malloc.h>
 #include <sys/mman.h>
 
 #include <cstdint>
@@ -48,6 +49,7 @@ std::optional<Mapping> ParseMapping(absl::string_view line) {
 }  // namespace
 
 void ForgetStartUp() {
+  malloc_trim(0);
   const std::optional<std::string> smaps = file::ReadSmallFile("/proc/self/smaps", kMaxSmapsBytes);
   if (!smaps.has_value()) return;
   std::optional<Mapping> current;

@@ -4,6 +4,7 @@ import asyncio
 import ctypes
 import fcntl
 import json
+import mmap
 import multiprocessing
 import os
 import queue
@@ -12,10 +13,13 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.request
 from concurrent import futures
+
+from absl import logging
 
 
 def trim_in_native_code():
@@ -216,6 +220,83 @@ def close_output():
         os.dup2(nothing, output)
 
 
+def read_truncated_index(folder="/tmp"):
+    """Reads from memory of a file that another program has shortened meanwhile."""
+    with tempfile.NamedTemporaryFile(dir=folder) as file:
+        file.truncate(1 << 20)
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as index:
+            file.truncate(0)
+            return index[1 << 19]
+
+
+def check_loss():
+    """Ends the program as absl does where a check fails."""
+    logging.use_absl_handler()
+    logging.fatal("Check failed: loss is not finite")
+
+
+def print_to_stopped_reader():
+    """Prints into a pipe of a command that is stopped, as `program | tee log` does."""
+    reader = subprocess.Popen(  # pylint: disable=consider-using-with
+        ["tee", os.devnull], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+    )
+    reader.send_signal(signal.SIGSTOP)
+    os.dup2(reader.stdin.fileno(), 1)
+    while True:
+        print("histogram of gradients " * 40, flush=True)
+
+
+def lock_cache_by_polling(folder="/tmp"):
+    """Tries again and again to lock a file that a process has which was forgotten."""
+    path = os.path.join(folder, f"cache-{os.getpid()}.lock")
+    owner = subprocess.Popen(  # pylint: disable=consider-using-with
+        ["flock", path, "-c", "echo; exec sleep 100000"],
+        stdout=subprocess.PIPE,
+    )
+    owner.stdout.readline()  # by then it has the lock
+    with open(path, "w", encoding="ascii") as file:
+        os.unlink(path)
+        while True:
+            try:
+                return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(0.05)
+
+
+def record_to_dead_writer():
+    """Puts into a queue of limited length, whose consumer has ended."""
+    written = queue.Queue(maxsize=8)
+    consumer = threading.Thread(target=written.get, name="writer", daemon=True)
+    consumer.start()
+    while True:
+        written.put({"loss": 1.0})
+
+
+def look_for_stop_file(folder):
+    """Looks whether somebody has left a file in a folder of a file system that hangs."""
+    return os.path.exists(os.path.join(folder, "STOP"))
+
+
+def fetch_after_outage(settings, seconds):
+    """Asks a server that is gone, until it has waited long enough and goes on with what it has."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            with socket.create_connection(settings.address, timeout=1):
+                return
+        except OSError as error:
+            logging.warning("Retrying after %s: settings server not reachable", error)
+            time.sleep(0.5)
+
+
+def log_caught_error(number):
+    """An error that the program knows, logs with its traceback, and survives."""
+    try:
+        raise ConnectionResetError(104, "Connection reset by peer")
+    except ConnectionResetError:
+        logging.exception("upload of histogram %d failed, skipped", number)
+
+
 class Report:
     """Numbers of the run, which SIGUSR1 prints."""
 
@@ -253,4 +334,9 @@ MISHAPS = {
     "lock-in-extension": convert_in_extension,
     "zombie-child": leave_zombie,
     "output-closed": close_output,
+    "truncated-index": read_truncated_index,
+    "check-fails": check_loss,
+    "stopped-reader": print_to_stopped_reader,
+    "polled-lock": lock_cache_by_polling,
+    "dead-writer": record_to_dead_writer,
 }

@@ -6,7 +6,6 @@ than the others (--odd, from --odd-at on): each lives in the function of the pro
 would do it, so that stacks look as they do in the field.
 """
 
-import argparse
 import atexit
 import faulthandler
 import importlib
@@ -30,6 +29,7 @@ import checkpoints
 import data
 import host_work
 import mishaps
+import rank
 
 # Steps after which it meets at a barrier, evaluates and saves: how often, and the first. No two
 # of them follow the same step.
@@ -39,26 +39,14 @@ SAVES = (20, 16)
 
 
 def options():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--rank", type=int, required=True)
-    parser.add_argument("--ranks", type=int, required=True)
-    parser.add_argument("--leader", required=True, help="HOST:PORT of the coordination service")
-    parser.add_argument("--folder", required=True, help="of this rank")
-    parser.add_argument("--checkpoints", required=True, help="folder that all ranks share")
-    parser.add_argument("--settings-server", default="127.0.0.1:9")
-    parser.add_argument("--steps", type=int, default=1_000_000)
-    parser.add_argument("--step-seconds", type=float, default=0.2)
+    parser = rank.options()
     parser.add_argument("--restore-at", type=int, default=-1, help="step that goes back to a save")
-    parser.add_argument("--silent", action="store_true", help="writes no lines of its own")
     parser.add_argument(
         "--uploads", type=float, default=0, help="seconds that a thread still uploads at its end"
     )
     parser.add_argument(
         "--loop-in-thread", action="store_true", help="trains in a thread, for which the main waits"
     )
-    parser.add_argument("--timeout", type=int, default=15, help="seconds, of JAX's services")
-    parser.add_argument("--odd", default="")
-    parser.add_argument("--odd-at", type=int, default=0)
     parser.add_argument("--evaluation-seconds", type=float, default=25, help="of odd evaluations")
     parser.add_argument("--save-every", type=int, default=SAVES[0], help="steps")
     parser.add_argument(
@@ -73,6 +61,7 @@ class Trainer:
 
     def __init__(self, asked):
         self._asked = asked
+        self._odd = rank.Oddity(asked)
         self._mesh = Mesh(np.array(jax.devices()), ("data",))
         self._replicated = NamedSharding(self._mesh, PartitionSpec())
         self._sharded = NamedSharding(self._mesh, PartitionSpec("data"))
@@ -82,7 +71,7 @@ class Trainer:
         self._metrics = host_work.Metrics()
         self._settings = host_work.SettingsServer(asked.settings_server)
         self._history = []
-        self._completed = step_counter(asked.folder)
+        self._completed = rank.step_counter(asked.folder)
         self._train_step = jax.jit(self._step_of_training, donate_argnums=0)
         self._eval_step = jax.jit(lambda state, batch: self._loss(state["params"], batch))
         self._state = jax.jit(self._initial_state, out_shardings=self._replicated)()
@@ -93,14 +82,14 @@ class Trainer:
             self._train_step = self._train_step.lower(self._state, first).compile()
             if self._asked.odd == "slow-compilation":
                 host_work.compile_for_long(jnp.ones(8))
-            if self._is_odd("killed-in-compilation", 0):
+            if self._odd.is_on("killed-in-compilation", 0):
                 mishaps.kill_itself()
-        if self._is_odd("settings-hang", 0):
+        if self._odd.is_on("settings-hang", 0):
             self._settings.read_shard()
         for number, batch in enumerate(progress.batches(self._batches)):
             if number >= self._asked.steps:
                 break
-            if self._begins("early-stop", number):
+            if self._odd.begins("early-stop", number):
                 break
             self._iteration(number, self._on_mesh(batch))
         with progress.checkpoint():
@@ -117,27 +106,28 @@ class Trainer:
     def _iteration(self, number, batch):
         if self._asked.watchdog:
             faulthandler.dump_traceback_later(self._asked.watchdog, exit=True)
-        if self._begins("skipped-step", number):
+        if self._odd.begins("skipped-step", number):
             return
-        if self._is_odd("order", number):
+        if self._odd.is_on("order", number):
             self._evaluate(number, batch)
         loss = self._train(number, batch)
         if number == self._asked.restore_at:
             with progress.checkpoint():
                 self._state = self._checkpoints.restore(self._state)
         self._work_between_steps(number, loss)
-        if _due(number, BARRIERS) and not self._is_odd("no-barrier", number):
+        if rank.is_due(number, BARRIERS) and not self._odd.is_on("no-barrier", number):
             multihost_utils.sync_global_devices(f"step {number}")
-        if self._begins("extra-barrier", number):
+        if self._odd.begins("extra-barrier", number):
             multihost_utils.sync_global_devices("extra")
-        if self._begins("extra-evaluation", number):
+        if self._odd.begins("extra-evaluation", number):
             self._evaluate(number, batch)
-        if _due(number, EVALUATIONS) and not self._is_odd("no-evaluation", number):
+        if rank.is_due(number, EVALUATIONS) and not self._odd.is_on("no-evaluation", number):
             self._evaluate(number, batch)
-        if _due(number, (self._asked.save_every, SAVES[1])) and not self._is_odd("no-save", number):
+        saves = rank.is_due(number, (self._asked.save_every, SAVES[1]))
+        if saves and not self._odd.is_on("no-save", number):
             with progress.checkpoint():
                 self._checkpoints.save(number, self._state)
-                if self._is_odd("killed-in-save", number):
+                if self._odd.is_on("killed-in-save", number):
                     mishaps.kill_itself()
 
     def _train(self, number, batch):
@@ -145,8 +135,8 @@ class Trainer:
         with progress.step(number):
             self._state, loss = self._train_step(self._state, batch)
             loss = float(loss)
-            slow = 1.0 if self._is_odd("slow", number) else 0.0
-            if self._is_odd("growing", number):
+            slow = 1.0 if self._odd.is_on("slow", number) else 0.0
+            if self._odd.is_on("growing", number):
                 slow = self._asked.step_seconds * min(4, (number - self._asked.odd_at) / 5)
             time.sleep(max(0.0, begun + self._asked.step_seconds + slow - time.monotonic()))
         seconds = time.monotonic() - begun
@@ -158,13 +148,13 @@ class Trainer:
     def _evaluate(self, number, batch):
         with progress.eval():
             loss = float(self._eval_step(self._state, batch))
-            if self._is_odd("long-evaluation", number):
+            if self._odd.is_on("long-evaluation", number):
                 for _ in range(500):
                     loss = float(self._eval_step(self._state, batch))
                     time.sleep(0.05)
-            if self._is_odd("local-evaluation", number):
+            if self._odd.is_on("local-evaluation", number):
                 host_work.score_on_host(seconds=self._asked.evaluation_seconds)
-            if self._is_odd("sparse-evaluation", number):
+            if self._odd.is_on("sparse-evaluation", number):
                 for _ in range(int(5 * self._asked.evaluation_seconds)):
                     loss = float(self._eval_step(self._state, batch))
                     time.sleep(0.2)
@@ -175,55 +165,42 @@ class Trainer:
             print(line, flush=True)
 
     def _work_between_steps(self, number, loss):
-        if self._begins("lock", number):
+        if self._odd.begins("lock", number):
             self._metrics.flush_in_background()
         self._metrics.record(loss=loss)
-        if self._begins("exception", number):
+        if self._odd.begins("exception", number):
             raise FloatingPointError(f"loss is not finite at step {number}")
-        if self._begins("exception-beside-thread", number):
+        if self._odd.begins("exception-beside-thread", number):
             mishaps.start_endless_thread()
             raise ValueError(f"batch {number} has no labels")
-        if self._begins("exit", number):
+        if self._odd.begins("exit", number):
             sys.exit(0)
-        if self._begins("exit-at-once", number):
+        if self._odd.begins("exit-at-once", number):
             os._exit(0)
-        if self._begins("memory", number):
+        if self._odd.begins("memory", number):
             host_work.hold_history(self._history)
-        if self._begins("remote-read", number):
+        if self._odd.begins("remote-read", number):
             self._settings.read_shard()
-        if self._begins("retry", number):
+        if self._odd.begins("retry", number):
             self._settings.fetch_with_retry()
-        if self._begins("garbage", number):
+        if self._odd.begins("garbage", number):
             host_work.free_memory(1 << 20)
-        if self._begins("compilation", number):
+        if self._odd.begins("compilation", number):
             host_work.report_spectrum(jnp.ones(8))
-        if self._begins("host-callback", number):
+        if self._odd.begins("host-callback", number):
             host_work.log_from_device(jnp.ones(8))
-        if self._begins("event-loop", number):
+        if self._odd.begins("event-loop", number):
             mishaps.post_metrics(self._settings.address)
-        if self._begins("own-prefetch", number):
+        if self._odd.begins("own-prefetch", number):
             mishaps.next_streamed_batch(self._settings.address)
-        if self._begins("http-upload", number):
+        if self._odd.begins("http-upload", number):
             mishaps.upload_metrics(self._settings.address)
-        if self._begins("file-lock", number):
+        if self._odd.begins("file-lock", number):
             mishaps.update_vocabulary(self._asked.folder)
-        if self._begins("database", number):
+        if self._odd.begins("database", number):
             mishaps.record_run(self._asked.folder)
-        if self._asked.odd in mishaps.MISHAPS and self._begins(self._asked.odd, number):
+        if self._asked.odd in mishaps.MISHAPS and self._odd.begins(self._asked.odd, number):
             mishaps.MISHAPS[self._asked.odd]()
-
-    def _is_odd(self, what, number):
-        return self._asked.odd == what and number >= self._asked.odd_at and self._told(number)
-
-    def _begins(self, what, number):
-        return number == self._asked.odd_at and self._is_odd(what, number)
-
-    def _told(self, number):
-        """Leaves the moment in a file; it stands in no log, which would tell too much."""
-        with open(os.path.join(self._asked.folder, "odd-since"), "a", encoding="ascii") as file:
-            if file.tell() == 0:
-                file.write(f"{time.time():.3f} step {number}\n")
-        return True
 
     def _initial_state(self):
         width = 96 if self._asked.odd == "shapes" else 64
@@ -251,19 +228,6 @@ class Trainer:
         )
 
 
-def step_counter(folder):
-    """The number of completed steps, for the test: memory of a file, which no system call shows."""
-    path = os.path.join(folder, "steps")
-    with open(path, "wb") as file:
-        file.write(bytes(8))
-    return np.memmap(path, dtype=np.int64, mode="r+", shape=1)
-
-
-def _due(number, schedule):
-    every, first = schedule
-    return number % every == first % every
-
-
 def begin_oddly(asked):
     """What goes wrong before a rank joins the others."""
     if asked.odd == "slow-import":
@@ -280,19 +244,9 @@ def begin_oddly(asked):
 def main():
     asked = options()
     flags.FLAGS.mark_as_parsed()  # Grain asks absl for its own
-    with open(os.path.join(asked.folder, "pid"), "w", encoding="ascii") as file:
-        file.write(str(os.getpid()))
+    rank.introduce(asked)
     begin_oddly(asked)
-    jax.config.update("jax_platforms", "cpu")
-    jax.config.update("jax_cpu_collectives_implementation", "gloo")
-    jax.distributed.initialize(
-        coordinator_address=asked.leader,
-        num_processes=asked.ranks + (asked.odd == "one-too-many"),
-        process_id=asked.rank,
-        initialization_timeout=asked.timeout,
-        heartbeat_timeout_seconds=asked.timeout,
-        shutdown_timeout_seconds=asked.timeout,
-    )
+    rank.join(asked, processes=asked.ranks + (asked.odd == "one-too-many"))
     if asked.odd == "exits-on-sigterm":
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     trainer = Trainer(asked)
