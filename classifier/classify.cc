@@ -22,6 +22,7 @@ Verdict ClassifyCase(const classifier::Case& c) {
   classifier::FindProgress(c, findings);
   classifier::FindEnded(c, findings);
   classifier::FindUnrecoverable(c, findings);
+  classifier::FindSilentRuntime(c, findings);
   classifier::FindLostWorker(c, findings);
   classifier::FindBarrier(c, findings);
   classifier::FindTimedOut(c, findings);

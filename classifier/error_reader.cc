@@ -188,8 +188,8 @@ void ErrorReader::ReadRuntime(int worker, const Snapshot& snapshot) {
 
 void ErrorReader::ReadRestarts() {
   if (!still_.waiting_ms) return;
-  for (const Restart& restart :
-       FindRestarts(topology_, *still_.waiting_ms + still_.wait_before_failing_ms)) {
+  for (const Restart& restart : FindRestarts(
+           topology_, *still_.waiting_ms + still_.wait_before_failing_ms, still_.still_ms)) {
     if (EndIsKnown(restart)) continue;
     ErrorEvent event;
     event.kind = ErrorKind::kExit;

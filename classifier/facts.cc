@@ -319,6 +319,17 @@ std::string Say(const Case& c, const AwaitsInput& fact) {
       fact.unseen ? ", and nothing is known of its cores, while its slice waits" : "");
 }
 
+std::string Say(const Case& c, const StuckInKernel& fact) {
+  std::string text = absl::StrCat("the runtime of ", Who(c.worker(fact.worker)),
+                                  " does not answer, the kernel holds its training process");
+  for (const Process& process : c.worker(fact.worker).snapshot->processes) {
+    if (process.state != ProcessState::kUninterruptible || !process.wait_channel) continue;
+    absl::StrAppend(&text, " in ", Quote(*process.wait_channel));
+    break;
+  }
+  return absl::StrCat(text, ", and the others wait for it");
+}
+
 std::string Say(const Case& c, const LaunchesDiffer& fact) {
   std::string text =
       absl::StrCat(Who(c.worker(fact.worker)), " ", std::string(DiffersText(fact.differs)));

@@ -144,6 +144,11 @@ struct AwaitsInput {
   bool unseen = false;
 };
 
+// A runtime does not answer, because the kernel holds its process, and others wait for the worker.
+struct StuckInKernel {
+  int worker = 0;
+};
+
 // A host stands where `others` hosts, which all wait in the same way, do not.
 struct HostStands {
   int worker = 0;
@@ -351,10 +356,10 @@ using Fact = std::variant<
     CoreStands, CoreStoppedFirst, Words, Failure, BadIciLink, WorkerSilent, MissedBarrier,
     BusyWhileAwaited, DeclaredDead, HostStands, HostUntold, LoadersStandAlike, LaunchesDiffer,
     SetsCut, HostCutOff, PairBroken, AwaitEachOther, NoCarrier, HostStandsAt, HostOwes,
-    PauseTooLong, AwaitsInput, WorkerAbsent, StartUpWaits, Obstructed, StartedOtherwise,
-    ReachedStage, StandInStartUp, NothingBegun, NoneSeenToWait, LoopsAre, CoresAdvance,
-    LoopsAdvance, LogsAdvance, ProcessesWork, HostRests, JobEnded, CompiledOtherwise, HasCompiled,
-    SidesApart, RestRuns, RunsProgram, PcieFatal, BothEndsReportIci, ChipWordBeyondJob,
+    PauseTooLong, AwaitsInput, StuckInKernel, WorkerAbsent, StartUpWaits, Obstructed,
+    StartedOtherwise, ReachedStage, StandInStartUp, NothingBegun, NoneSeenToWait, LoopsAre,
+    CoresAdvance, LoopsAdvance, LogsAdvance, ProcessesWork, HostRests, JobEnded, CompiledOtherwise,
+    HasCompiled, SidesApart, RestRuns, RunsProgram, PcieFatal, BothEndsReportIci, ChipWordBeyondJob,
     ChipWordWithinJob, PeersAgree, LogEnds, LogRepeats, PortFailed, CaughtSigterm, MachineTaken,
     RunEnded, StepsGoOn, LineOfNobody, AwaitedByName, BegunAlone, StartUpLingers>;
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "classifier/host_place.h"
 #include "classifier/library_counts.h"
 #include "classifier/phrases.h"
 #include "classifier/stacks.h"
@@ -187,6 +188,43 @@ std::string InputWaitSeen(const Case& c, int worker) {
     }
   }
   return "";
+}
+
+bool MostWaitAtBarrier(const Case& c) {
+  constexpr size_t kLeastForMajority = 3;
+  bool idle = false;
+  for (const Head& head : c.graph.heads) {
+    if (head.kind == HeadKind::kCrossWait) continue;
+    if (head.kind != HeadKind::kIdle) return false;
+    idle = true;
+  }
+  if (!idle) return false;
+  size_t placed = 0;
+  size_t at_barrier = 0;
+  std::vector<bool> waits(c.topology.workers().size(), false);
+  for (size_t i = 0; i < waits.size(); ++i) {
+    const Snapshot* snapshot = c.topology.workers()[i].snapshot;
+    const auto place = snapshot == nullptr ? std::nullopt : PlaceOfHost(*snapshot);
+    if (!place.has_value() || !place->by_stack) continue;
+    ++placed;
+    waits[i] = place->wait == HostWait::kBarrier;
+    at_barrier += waits[i] ? 1 : 0;
+  }
+  return placed >= kLeastForMajority && 3 * (placed - at_barrier) <= placed &&
+         std::all_of(c.graph.heads.begin(), c.graph.heads.end(), [&](const Head& head) {
+           return head.kind == HeadKind::kCrossWait || waits[static_cast<size_t>(head.worker)];
+         });
+}
+
+bool IsStuckInKernel(const Case& c, int worker) {
+  const Snapshot* snapshot = c.worker(worker).snapshot;
+  if (snapshot == nullptr || snapshot->runtime.state != RuntimeState::kTimedOut) return false;
+  const bool held =
+      std::any_of(snapshot->processes.begin(), snapshot->processes.end(),
+                  [](const Process& one) { return one.state == ProcessState::kUninterruptible; });
+  if (!held || !InputWaitSeen(c, worker).empty()) return false;
+  const std::optional<HostPlace> place = PlaceOfHost(*snapshot);
+  return !place.has_value() || !place->by_stack || place->wait != HostWait::kNone;
 }
 
 }  // namespace rapideye::classifier

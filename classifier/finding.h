@@ -99,6 +99,14 @@ std::string StoodFor(const Case& c, const Head& head);
 // progress page or stacks; empty: none seen.
 std::string InputWaitSeen(const Case& c, int worker);
 
+// True if the hosts that queue nothing wait at a barrier by their stacks, and so do most hosts: the
+// few others, whose cores wait in a launch, have passed that barrier without them.
+bool MostWaitAtBarrier(const Case& c);
+
+// True if the runtime does not answer, because the kernel holds its training process: what is
+// known of its cores is the past. False if its stack shows in what it is.
+bool IsStuckInKernel(const Case& c, int worker);
+
 }  // namespace rapideye::classifier
 
 #endif  // RAPIDEYE_CLASSIFIER_FINDING_H_

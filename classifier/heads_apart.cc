@@ -90,7 +90,7 @@ std::vector<int> HeldByHosts(const HeadList& list, const Cluster& cluster) {
 void AddTwoAlike(HeadList& list, HeadKind kind, const Cluster& cluster) {
   const int one = cluster.units.front();
   const int other = cluster.units.back();
-  const bool pair = cluster.hlo_class != HloClass::kKernel && CanBePair(list, one, other);
+  const bool pair = CanBePair(list, one, other);
   const size_t before = list.heads().size();
   list.Add(kind, cluster.units, cluster.hlo_class);
   for (size_t i = before; i < list.heads().size(); ++i) list.heads()[i].or_mate = pair;
@@ -121,8 +121,19 @@ void AddHosts(HeadList& list, HeadKind kind, const std::vector<const Cluster*>& 
 }
 
 // Takes cores in the earliest launch: the mates of a core that stands alone wait for it, and all
-// other cores wait for those mates.
-void AddLaggards(HeadList& list, const std::vector<const Cluster*>& groups) {
+// other cores wait for those mates. If a core waits for another slice in that launch, cores that
+// are seen to wait for their slice there wait for that core.
+void AddLaggards(HeadList& list, std::vector<const Cluster*> groups) {
+  const auto waits_outside = [at = groups.front()->at](const Cluster& cluster) {
+    return cluster.hlo_class == HloClass::kCrossWait && cluster.at == at;
+  };
+  const std::vector<Cluster>& clusters = list.group().clusters;
+  if (std::any_of(clusters.begin(), clusters.end(), waits_outside)) {
+    std::erase_if(groups, [](const Cluster* cluster) {
+      return cluster->hlo_class == HloClass::kInSliceWait;
+    });
+    if (groups.empty()) return;
+  }
   if (AddAlone(list, HeadKind::kLaggard, groups)) return;
   AddHosts(list, HeadKind::kLaggard, groups);
 }

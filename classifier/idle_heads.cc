@@ -26,6 +26,19 @@ bool CarryOneCollective(const std::vector<Head>& heads) {
   return units > 1;
 }
 
+// True if all heads stand alone in a kernel, where a core may wait for others, with more launches
+// queued. Hosts of a slice are given the same launches: an idle host beside them lacks these.
+bool KernelsHaveMoreQueued(const HeadList& list) {
+  return !list.empty() &&
+         std::all_of(list.heads().begin(), list.heads().end(), [&](const Head& head) {
+           return head.kind == HeadKind::kCompute && head.place >= 0 &&
+                  list.positions().place(head.place).hlo_class == HloClass::kKernel &&
+                  std::none_of(head.units.begin(), head.units.end(), [&](int unit) {
+                    return list.positions().unit(unit).core->queued.empty();
+                  });
+         });
+}
+
 // True if another chip of its host is in a launch. A process gives all its chips the same
 // launches, so this chip has ended that launch already.
 bool RunsBeside(const HeadList& list, int unit) {
@@ -61,6 +74,8 @@ bool HasLaggard(const HeadList& list) {
 }  // namespace
 
 void AddIdle(HeadList& list) {
+  const bool kernels = KernelsHaveMoreQueued(list);
+  if (list.OnlyHeadsRun() && !kernels) return;
   const std::optional<int64_t> least = LeastStuckOfCrowd(list);
   // True if it completed a launch later than those that wait: the very launch in which they wait.
   const auto finished = [&](int unit) {
@@ -84,7 +99,8 @@ void AddIdle(HeadList& list) {
   }
   // The last launch of an idle core need not be reported. Its slice meets in every
   // launch, so if no other head holds the slice up, that core never got the launch.
-  if ((list.empty() || CarryOneCollective(list.heads())) && !HasLaggard(list)) {
+  if ((list.empty() || kernels || CarryOneCollective(list.heads())) && !HasLaggard(list)) {
+    if (kernels && !unknown.empty()) list.Drop([](const Head&) { return true; });
     known.insert(known.end(), unknown.begin(), unknown.end());
   }
   std::sort(known.begin(), known.end());
@@ -109,6 +125,9 @@ void AddLeftAlone(HeadList& list) {
                      !list.group().idle.empty() && list.group().entry.empty() &&
                      list.group().unclear.empty();
   if (!alone || !(IsLoose(list.crowd()) || Computes(list.crowd().hlo_class))) return;
+  // Hosts that had ended this launch would have been given those that are queued behind it.
+  const Unit& one = list.positions().unit(list.crowd().units.front());
+  if (!Computes(list.crowd().hlo_class) && !one.core->queued.empty()) return;
   std::vector<int64_t> done;
   for (int i : list.group().idle) {
     const std::optional<int64_t> at = list.group().AtOf(i);

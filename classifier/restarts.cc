@@ -41,7 +41,8 @@ bool RanOut(const Snapshot& snapshot) {
   });
 }
 
-std::vector<Restart> FindRestarts(const Topology& topology, std::optional<int64_t> since_ms) {
+std::vector<Restart> FindRestarts(const Topology& topology, std::optional<int64_t> since_ms,
+                                  std::optional<int64_t> still_ms) {
   std::vector<int64_t> starts;
   std::vector<Restart> anew;
   for (size_t i = 0; i < topology.workers().size(); ++i) {
@@ -55,7 +56,13 @@ std::vector<Restart> FindRestarts(const Topology& topology, std::optional<int64_
       anew.push_back({.worker = static_cast<int>(i), .started_ms_ago = *started});
     }
   }
-  if (starts.size() < 2) return {};
+  if (starts.size() < 2) {
+    // No other age is known; but the others ended their last launches before this process began.
+    std::erase_if(anew, [&](const Restart& one) {
+      return one.started_ms_ago + kAgeErrorMs >= still_ms.value_or(0);
+    });
+    return anew;
+  }
   const int64_t usual = Median(starts);
   for (Restart& one : anew) {
     one.among_others = std::any_of(anew.begin(), anew.end(), [&](const Restart& other) {

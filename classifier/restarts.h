@@ -24,8 +24,10 @@ bool IsAlive(const Process& process);
 bool RanOut(const Snapshot& snapshot);
 
 // The restarts by worker. `since_ms`: the longest time since the standstill began; absent: not
-// known, and then the result is empty.
-std::vector<Restart> FindRestarts(const Topology& topology, std::optional<int64_t> since_ms);
+// known, and then the result is empty. `still_ms`: the time since most cores ended a launch; it
+// decides where the age of no other process is known.
+std::vector<Restart> FindRestarts(const Topology& topology, std::optional<int64_t> since_ms,
+                                  std::optional<int64_t> still_ms);
 
 }  // namespace rapideye::classifier
 

@@ -73,7 +73,7 @@ std::vector<Head> HeadsOfSliceGroup(const Positions& positions, const SliceGroup
   AddSelfEvident(list);
   const bool proven = !list.empty();
   if (list.empty()) AddLeftAlone(list);
-  if (!list.OnlyHeadsRun()) AddIdle(list);
+  AddIdle(list);
   DropBehindIdle(list);
   AddApart(list, proven);
   if (list.empty()) AddUnclear(list);

@@ -161,8 +161,9 @@ inline constexpr double kConfidenceEntryByHlo = 0.93;  // infeed or outstanding 
 // left out a collective, which is the more likely, the further on it stands.
 inline constexpr double kConfidenceEntryByPlace = 0.55;
 inline constexpr double kConfidencePastByPlace = 0.45;
-inline constexpr double kConfidenceHostBehind = 0.45;        // a whole host in an earlier launch
-inline constexpr double kConfidenceAllIdle = 0.75;           // nothing queued anywhere
+inline constexpr double kConfidenceHostBehind = 0.45;     // a whole host in an earlier launch
+inline constexpr double kConfidenceStuckInKernel = 0.63;  // its runtime silent, others wait for it
+inline constexpr double kConfidenceAllIdle = 0.75;        // nothing queued anywhere
 inline constexpr double kConfidenceInputUnseenCores = 0.75;  // its host says so, its cores nothing
 inline constexpr double kConfidenceLinkBothEnds = 0.95;      // both ends see it, waiters fit
 inline constexpr double kConfidenceLinkOneEnd = 0.85;

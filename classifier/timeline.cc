@@ -82,6 +82,9 @@ class RootChooser {
   bool IsAbortAfterHang(const ErrorEvent& event) const;
   bool DeclaredHangOn(int worker) const;
 
+  // True if it is older than each line by which a runtime declared the hang.
+  bool PrecedesHangLines(const ErrorEvent& event) const;
+
   // Why the error cannot be the cause; empty: it can.
   std::string_view WhyNoRoot(const ErrorEvent& event) const;
 
@@ -161,7 +164,23 @@ bool RootChooser::IsLongBeforeStandstill(const ErrorEvent& event) const {
          *event.age_ms > 2 * *timeline_.still_ms + kOldNewsMs;
 }
 
+bool RootChooser::PrecedesHangLines(const ErrorEvent& event) const {
+  std::optional<int64_t> oldest;
+  for (const WorkerInfo& worker : topology_.workers()) {
+    if (worker.snapshot == nullptr || !DeclaredHang(*worker.snapshot)) continue;
+    bool told = false;
+    for (const LogEvent& log : worker.snapshot->log_events) {
+      if (log.kind != LogKind::kHangDetected || !log.age_ms) continue;
+      told = true;
+      oldest = std::max(oldest.value_or(0), *log.age_ms);
+    }
+    if (!told) return false;
+  }
+  return oldest && event.age_ms && *event.age_ms > *oldest + kAgeErrorMs;
+}
+
 bool RootChooser::IsAbortAfterHang(const ErrorEvent& event) const {
+  if (!DeclaredHangOn(event.worker) && PrecedesHangLines(event)) return false;
   // An observer that came too late knows no signal: a process whose own runtime had
   // declared the hang lived until then, and ended as the others did.
   if (event.unexplained && DeclaredHangOn(event.worker)) return true;

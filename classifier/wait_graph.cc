@@ -102,6 +102,9 @@ class Builder {
   // chip waits for it.
   void FollowSparse(int slice, std::vector<Head>& heads, SliceView& view) const;
 
+  // Of two SparseCores in one exchange, the one further on in its code waits: keeps the other.
+  bool KeepEarlierOfPair(std::vector<int>& alone) const;
+
   // SparseCores at places with a single chip: those known not to wait, if there are any.
   std::vector<int> LoneSparseCores(int slice, bool& sure) const;
 
@@ -272,6 +275,10 @@ void Builder::FollowSparse(int slice, std::vector<Head>& heads, SliceView& view)
   bool sure = false;
   std::vector<int> alone = LoneSparseCores(slice, sure);
   std::erase_if(alone, [&](int i) { return !AwaitedByTensorCore(i, view, heads); });
+  // A SparseCore at an unknown place may wait for those of a host that never got the launch.
+  const auto owed = [](const Head& head) { return head.kind == HeadKind::kIdle; };
+  if (!sure && std::any_of(heads.begin(), heads.end(), owed)) alone.clear();
+  const bool by_code = !sure && KeepEarlierOfPair(alone);
   if (alone.empty()) {
     size_t at_sparse = 0;
     for (const Head& head : heads) {
@@ -290,8 +297,21 @@ void Builder::FollowSparse(int slice, std::vector<Head>& heads, SliceView& view)
   for (int i : alone) {
     heads.push_back(SparseHead(i));
     heads.back().or_mate = alone.size() > 1 && !sure;
+    heads.back().ambiguous = by_code;
   }
   view.state = SliceState::kHeaded;
+}
+
+bool Builder::KeepEarlierOfPair(std::vector<int>& alone) const {
+  if (alone.size() != 2) return false;
+  const auto place = [&](int i) -> const Place& {
+    return positions_.place(positions_.sparse()[static_cast<size_t>(i)].place);
+  };
+  const Place& one = place(alone.front());
+  const Place& other = place(alone.back());
+  if (one.program < 0 || one.program != other.program || one.tag != other.tag) return false;
+  alone = {one.pc < other.pc ? alone.front() : alone.back()};
+  return true;
 }
 
 std::vector<int> Builder::LoneSparseCores(int slice, bool& sure) const {
@@ -333,9 +353,9 @@ bool Builder::AwaitedByTensorCore(int sparse, const SliceView& view,
                                   const std::vector<Head>& heads) const {
   const SparseUnit& unit = positions_.sparse()[static_cast<size_t>(sparse)];
   const auto [first, last] = positions_.UnitsOf(unit.worker);
-  for (int i = first; i < last; ++i) {
+  const auto awaits = [&](int i) {
     const Unit& tensor = positions_.unit(i);
-    if (tensor.core->chip != unit.core->chip || tensor.place < 0) continue;
+    if (tensor.core->chip != unit.core->chip || tensor.place < 0) return false;
     const bool same_launch = !tensor.core->launch_id || !unit.core->launch_id ||
                              tensor.core->launch_id == unit.core->launch_id;
     const bool earlier = std::any_of(heads.begin(), heads.end(), [&](const Head& head) {
@@ -348,12 +368,16 @@ bool Builder::AwaitedByTensorCore(int sparse, const SliceView& view,
       case HloClass::kMaybeWait:
         return true;
       case HloClass::kInSliceWait:
-        // All are in the one collective that the SparseCores carry.
-        return heads.empty() ? view.cluster == view.running
-                             : IsHead(heads, i) || tensor.place != view.crowd_place;
+        // Apart from the others, or all are in the one collective that the SparseCores carry.
+        return IsHead(heads, i) || tensor.place != view.crowd_place ||
+               (heads.empty() && view.cluster == view.running);
       default:
         return false;
     }
+  };
+  // Of the TensorCores of a chip that are devices of their own, one waits.
+  for (int i = first; i < last; ++i) {
+    if (awaits(i)) return true;
   }
   return false;
 }

@@ -98,6 +98,15 @@ bool StillWorks(const Case& c, const Head& head) {
   });
 }
 
+// True if queues of its slice prove that hosts were given the same launches in another order: then
+// none of these launches is the earlier one.
+bool IsBehindByDisorder(const Case& c, const Head& head) {
+  if (head.kind != HeadKind::kLaggard || !c.divergence.order_proved) return false;
+  return std::any_of(
+      c.divergence.misordered.begin(), c.divergence.misordered.end(),
+      [&](int worker) { return c.worker(worker).slice == c.worker(head.worker).slice; });
+}
+
 // True if the head spans several chips, at an instruction that waits for its slice.
 bool WaitTogether(const Case& c, const Head& head) {
   const Place* place = c.PlaceOf(head);
@@ -286,6 +295,8 @@ void Rule::ByPosition(Detail detail) {
   std::vector<const Head*> others;
   for (const Head& head : c_.graph.heads) {
     if (!IsChipHead(head, detail) || OnlyTheWordTells(head)) continue;
+    if (IsStuckInKernel(c_, head.worker) && !HasDirect(head)) continue;
+    if (IsBehindByDisorder(c_, head) && !HasDirect(head)) continue;
     if (HasDirect(head)) {
       confirmed.push_back(&head);
     } else if (!StillWorks(c_, head)) {

@@ -71,6 +71,33 @@ TEST(BadChip, TheMatesOfAStuckCoreAreNotAccused) {
   EXPECT_EQ(Diagnose(nameless), "BAD_TPU_CHIP/TENSOR_CORE 0.2.3");
 }
 
+TEST(BadChip, TwoInOneKernelMayWaitForEachOtherThere) {
+  const Spot kernel{2, 0x700, "tpu_custom_call.7"};
+  Scenario s;
+  s.Put(s.Tensor(0, 0, 0), 0, kStep, kernel);
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.0.0");
+  s.Put(s.Tensor(0, 1, 0), 0, kStep, kernel);
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+// Each of the two queues what the other is in: neither launch is the earlier one.
+TEST(BadChip, NobodyLagsWhereQueuesContradictEachOther) {
+  Scenario s({.slices = 1, .tasks = 2, .chips = 1});
+  s.Put(s.Tensor(0, 0, 0), 1, kApply, kCollectiveOfApply);
+  s.Tensor(0, 0, 0).queued = {{0, kStep, {}}};
+  s.Put(s.Tensor(0, 1, 0), 0, kStep, kCollective);
+  EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/LAUNCH_ORDER 0.0");
+}
+
+TEST(BadChip, ACoreAtACollectiveWaitsForItsMateAtATransfer) {
+  Scenario s;
+  s.PutSlice(0, 1, kApply, kCollectiveOfApply);
+  s.Put(s.Tensor(0, 3, 1), 0, kStep, {2, 0x800, "all-gather.9"});
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.3.1");
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kTransfer);
+  EXPECT_EQ(Diagnose(s).find("BAD_TPU_CHIP"), std::string::npos) << Diagnose(s);
+}
+
 TEST(BadChip, MatesInOneKernelWaitForTheOneThatIsNotInIt) {
   const Spot ring{2, 0x800, "ring_attention_custom_call.2"};
   EXPECT_EQ(Diagnose(StuckWithMates({2, 0x700, "tpu_custom_call.7"}, ring)),
@@ -333,6 +360,41 @@ TEST(SparseCore, StuckInACollectiveThatTheOthersCarry) {
   CarryCollective(s);
   s.Sparse(0, 1, 2).sequencers[0].pc = 0x280;
   EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/SPARSE_CORE 0.1.2");
+}
+
+TEST(SparseCore, OfTwoInOneExchangeTheOneFurtherOnWaits) {
+  Scenario s({.sparse_cores = 1});
+  for (int task : {1, 2}) s.Put(s.Tensor(0, task, 2), 0, kStep, {1, 0x280, std::nullopt});
+  s.Put(s.Sparse(0, 1, 2), 0, kStep, {28, 0x1e0, std::nullopt});
+  s.Put(s.Sparse(0, 2, 2), 0, kStep, {28, 0x60, std::nullopt});
+  s.ForgetHlo();
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/SPARSE_CORE 0.2.2");
+  // Places in different programs have no order.
+  s.Sparse(0, 2, 2).sequencers[0].tag = 27;
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
+TEST(SparseCore, EitherTensorCoreOfItsChipMayWaitForIt) {
+  Scenario s({.sparse_cores = 1});
+  s.capture.header.generation = "7x";
+  for (int task : {1, 2}) {
+    Core second = s.Tensor(0, task, 2);
+    second.index = 1;
+    s.Put(second, 0, kStep, {1, 0x280, "sc_lookup.call-done.4"});
+    s.At(0, task).cores.push_back(second);
+  }
+  s.Put(s.Sparse(0, 1, 2), 0, kStep, {28, 0x1e0, "sc_all-to-all.2"});
+  s.Put(s.Sparse(0, 2, 2), 0, kStep, {28, 0x60, "sc_gather.1"});
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/SPARSE_CORE 0.2.2");
+}
+
+TEST(SparseCore, WaitsForThoseOfAHostThatNeverGotTheLaunch) {
+  Scenario s({.slices = 1, .tasks = 2, .chips = 1, .sparse_cores = 1});
+  s.Put(s.Tensor(0, 0, 0), 0, kStep, {1, 0x280, std::nullopt});
+  s.Put(s.Sparse(0, 0, 0), 0, kStep, {28, 0x60, std::nullopt});
+  s.MakeIdle(0, 1);
+  s.ForgetHlo();
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
 }
 
 TEST(SparseCore, ATensorCoreInComputeIsNotHeldByIt) {

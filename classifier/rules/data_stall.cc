@@ -53,6 +53,12 @@ bool PausesTooLong(const Case& c, int worker) {
           progress.phase_ms.value_or(0) >= c.ExcusedMs(progress.phase));
 }
 
+bool WaitsAtBarrier(const Case& c, int worker) {
+  const Snapshot* snapshot = c.worker(worker).snapshot;
+  const auto place = snapshot == nullptr ? std::nullopt : PlaceOfHost(*snapshot);
+  return place.has_value() && place->by_stack && place->wait == HostWait::kBarrier;
+}
+
 // The head has begun its launch, and waits in the middle of it for its process: at a callback, a
 // debug print, a transfer to its host's memory.
 bool WithinItsHost(const Case& c, const Head& head) {
@@ -100,7 +106,17 @@ Rule::Rule(const Case& c, Findings& out) : c_(c), out_(out) {
 }
 
 void Rule::Apply() {
-  for (const Head& head : c_.graph.heads) AddHead(head);
+  if (MostWaitAtBarrier(c_)) return;  // the places of hosts show who is not there
+  const auto at_barrier = [this](const Head& head) {
+    return head.kind == HeadKind::kIdle && WaitsAtBarrier(c_, head.worker);
+  };
+  const bool others = std::any_of(
+      c_.graph.heads.begin(), c_.graph.heads.end(),
+      [&](const Head& head) { return head.kind != HeadKind::kCrossWait && !at_barrier(head); });
+  for (const Head& head : c_.graph.heads) {
+    // A host at a barrier waits for the others.
+    if (!others || !at_barrier(head)) AddHead(head);
+  }
   if (finding_.culprits.empty()) UnseenCores();
   if (finding_.culprits.empty()) WholeJob();
   if (finding_.culprits.empty()) return;
@@ -117,6 +133,7 @@ void Rule::Apply() {
 }
 
 void Rule::AddHead(const Head& head) {
+  if (IsStuckInKernel(c_, head.worker)) return;
   const std::string seen = InputWaitSeen(c_, head.worker);
   double confidence = 0;
   switch (head.kind) {

@@ -51,6 +51,58 @@ TEST(DataStall, WhatItRanLastNeedNotBeKnown) {
   EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
 }
 
+// One host is idle, and what it ran last is not known. The other has more launches queued.
+Scenario OneOfTwoHostsIsIdle(const Spot& other) {
+  Scenario s({.slices = 1, .tasks = 2, .chips = 1});
+  s.Put(s.Tensor(0, 0, 0), 0, kStep, other);
+  s.MakeIdle(0, 1);
+  s.Tensor(0, 1, 0).program.reset();
+  s.Tensor(0, 1, 0).launch_id.reset();
+  return s;
+}
+
+TEST(DataStall, AKernelMayWaitForAHostThatHasNotItsLaunches) {
+  Scenario s = OneOfTwoHostsIsIdle({2, 0x700, "tpu_custom_call.7"});
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
+  // If nothing is queued behind the kernel, that host may have finished.
+  s.Tensor(0, 0, 0).queued.clear();
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.0.0");
+  EXPECT_EQ(Diagnose(OneOfTwoHostsIsIdle(kCompute)), "BAD_TPU_CHIP/TENSOR_CORE 0.0.0");
+}
+
+TEST(DataStall, AHostThatFinishedHasWhatIsQueuedNext) {
+  Scenario s = OneOfTwoHostsIsIdle(kCollective);
+  s.Tensor(0, 1, 0).stuck_ms = kStillMs - 3'000;
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
+  s.Tensor(0, 0, 0).queued.clear();
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.0.0");
+}
+
+TEST(DataStall, OfTwoIdleHostsTheOneAtABarrierWaits) {
+  Scenario s;
+  for (int task : {1, 2}) s.MakeIdle(0, task);
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1 0.2");
+  s.At(0, 1).stacks = {
+      {"MainThread", {"sync_global_devices (jax/experimental/multihost_utils.py:98)"}}};
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+}
+
+TEST(DataStall, HostsAtABarrierWaitForTheOneThatPassedIt) {
+  Scenario s({.slices = 1});
+  s.capture.header.trigger = "no-progress";
+  for (int task = 0; task < 4; ++task) {
+    s.At(0, task).stacks = {
+        {"MainThread", {"_value (jax/_src/array.py:545)", "main (train.py:40)"}}};
+    if (task != 3) s.MakeIdle(0, task);
+  }
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.0 0.1 0.2");
+  for (int task = 0; task < 3; ++task) {
+    s.At(0, task).stacks[0].frames[0] =
+        "sync_global_devices (jax/experimental/multihost_utils.py:98)";
+  }
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.3");
+}
+
 TEST(DataStall, WhereItsCoresAreUnknownItsHostsWordCounts) {
   Scenario s;
   s.At(0, 1).cores.clear();

@@ -53,6 +53,22 @@ bool ConnectionsHold(const Case& c, const std::vector<int>& workers) {
                      [&](int worker) { return keeps_data(worker) && may_wait(worker); });
 }
 
+// True if the odd workers are whole slices, and another slice has a head of its own: the odd ones
+// may be ahead, in a program that follows the learnt step.
+bool MayBeAhead(const Case& c, const std::vector<int>& odd) {
+  std::map<int, int> of_slice;
+  for (int worker : odd) ++of_slice[c.worker(worker).slice];
+  for (const auto& [slice, count] : of_slice) {
+    const SliceInfo& info = c.topology.slices()[static_cast<size_t>(slice)];
+    if (count < info.last - info.first) return false;
+  }
+  return std::any_of(c.graph.heads.begin(), c.graph.heads.end(), [&](const Head& head) {
+    const bool sure = head.kind == HeadKind::kCompute || head.kind == HeadKind::kSparse ||
+                      head.kind == HeadKind::kLaggard || head.kind == HeadKind::kIdle;
+    return sure && !head.or_mate && !of_slice.contains(c.worker(head.worker).slice);
+  });
+}
+
 void ByModule(const Case& c, Findings& out) {
   for (const Sides& sides : DivergedSides(c)) {
     if (sides.same_module) continue;
@@ -66,6 +82,9 @@ void ByModule(const Case& c, Findings& out) {
     finding.detail = Detail::kModuleDivergence;
     finding.confidence = sides.order_known ? kConfidenceDiverged : kConfidenceDivergedOneSided;
     if (!sides.named) finding.confidence = kConfidenceModuleUnnamed;
+    if (MayBeAhead(c, sides.odd)) {
+      finding.confidence = std::min(finding.confidence, kConfidenceDivergedOneSided);
+    }
     DescribeSides(c, sides, finding);
     finding.explains = c.graph.waiting;
     out.Add(kRule, std::move(finding));
@@ -195,7 +214,10 @@ std::vector<int> SplitSlice::OfTheOnlySplitSlice() const {
   const std::vector<int> odd = Odd(split->begin()->second, split->rbegin()->second);
   const std::vector<int>& rest =
       odd == split->begin()->second ? split->rbegin()->second : split->begin()->second;
-  if (odd.empty() || IsAhead(c_, odd.front(), rest.front()) || WaitsInSlice(c_, odd.front()))
+  if (odd.empty()) return odd;
+  const bool ahead = IsAhead(c_, odd.front(), rest.front());
+  // Hosts that are ahead may have passed a transfer at which the others still wait.
+  if (WaitsInSlice(c_, ahead ? rest.front() : odd.front()) || (ahead && Connected(rest)))
     return odd;
   // A host that is behind, at a place of which nothing is known, may wait for another slice, unless
   // it is a single host with sockets or probes, which would show a broken connection, and all

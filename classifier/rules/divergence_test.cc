@@ -418,6 +418,18 @@ TEST(DifferentModule, OneHostThatLeftALaunchOutIsNamed) {
   EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/LAUNCH_ORDER 0.2");
 }
 
+// In a job of several slices, the others may still wait for another slice, of which the odd host
+// has got its part: connections that nobody reports on may be broken.
+TEST(DifferentModule, WhoIsAheadMayHavePassedATransfer) {
+  Scenario s;
+  s.PutSlice(0, 0, kStep, kSomewhere);
+  for (int task : {0, 1}) s.PutHost(0, task, 1, kApply, {2, 0x300, std::nullopt});
+  s.PutSlice(1, 0, kStep, {3, 0xa00, std::nullopt});
+  EXPECT_EQ(Diagnose(s).find("DIFFERENT_MODULE"), std::string::npos) << Diagnose(s);
+  s.ProbeAll();
+  EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/LAUNCH_ORDER 0.0 0.1");
+}
+
 // All of them may wait for a mate of which nothing is known.
 TEST(DifferentModule, NobodyIsNamedBesideAMateThatIsMissing) {
   Scenario s({.slices = 1});
@@ -535,6 +547,15 @@ TEST(DifferentModule, SlicesThatWaitForOneThatComputesHaveNotDiverged) {
   }
   s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
   EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+}
+
+TEST(DifferentModule, ASliceInAnotherPhaseMayBeAheadOfTheOneThatIsHeldUp) {
+  Scenario s({.slices = 3, .sparse_cores = 1});
+  for (int task = 0; task < 4; ++task) s.RunOther(2, task, "jit_eval", "cc03");
+  EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/MODULE_DIVERGENCE 2.0 2.1 2.2 2.3");
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, {1, 0x280, std::nullopt});
+  s.Put(s.Sparse(0, 1, 2), 0, kStep, {28, 0x2d0, std::nullopt});
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/SPARSE_CORE 0.1.2");
 }
 
 }  // namespace

@@ -46,12 +46,13 @@ bool Runs(const Case& c, int worker) {
 
 // True if cores do not decide: none is known; or none runs, and no host is seen to wait for input,
 // which the rule of data stalls names by cores and pages together; or some run, others are idle,
-// and no chain leads from the running cores to the idle ones.
+// and no chain leads from the running cores to the idle ones, or to hosts at a barrier.
 bool HostsDecide(const Case& c) {
   if (c.positions.units().empty()) return true;
   for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
     if (!InputWaitSeen(c, i).empty()) return false;
   }
+  if (MostWaitAtBarrier(c)) return true;
   const bool nothing_runs = std::all_of(c.graph.slices.begin(), c.graph.slices.end(),
                                         [](const SliceView& slice) { return slice.running == 0; });
   if (nothing_runs) return true;
@@ -328,7 +329,8 @@ void Rule::Apply() {
     (one.place.wait == HostWait::kNone && awaited ? busy : waiting).push_back(&one);
   }
   // Some hosts have cores in a launch: only stacks that show the work of the others tell more.
-  if (some_run && (busy.empty() || !AreAlike(busy) || !ByStack(busy))) return;
+  const bool barrier = busy.empty() && MostWaitAtBarrier(c_);
+  if (some_run && !barrier && (busy.empty() || !AreAlike(busy) || !ByStack(busy))) return;
   // Stacks in logs lack the frames below Python's: a function of the program may wait there for the
   // device.
   if (c_.logs != nullptr && !ByStack(busy)) {
@@ -341,7 +343,7 @@ void Rule::Apply() {
     return;
   }
   std::optional<Odd> odd = busy.empty() ? AmongWaiters(placed_) : AmongBusy(busy, waiting);
-  if (odd.has_value() && some_run) odd->wait = HostWait::kDevice;
+  if (odd.has_value() && some_run && !barrier) odd->wait = HostWait::kDevice;
   if (odd.has_value()) return Name(*odd);
   if (some_run) return;
   const HostWait wait =

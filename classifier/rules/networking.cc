@@ -426,6 +426,8 @@ void Rule::TakePair(const WorkerPair& pair, const PairEvidence& evidence) {
   if (IsStray(evidence)) {
     finding.confidence =
         AreAtTransfer(pair) && Exchange(pair) ? kConfidenceLinkUnawaited : kConfidenceStrayProbe;
+  } else if (!Exchange(pair) && evidence.unacked.empty() && evidence.pending.empty()) {
+    finding.confidence = kConfidenceStrayProbe;  // whatever they wait for, it is not this path
   } else if (!awaited) {
     finding.confidence = kConfidenceLinkUnawaited;
   } else {

@@ -27,6 +27,15 @@ TEST(Networking, AnAwaitedPairThatCannotReachEachOther) {
   EXPECT_FALSE(verdict.removal.eligible);
 }
 
+// Hosts of one slice exchange data over its own links.
+TEST(Networking, ProbesWithinASliceDoNotExplainAnIdleHost) {
+  Scenario s({.slices = 1});
+  s.MakeIdle(0, 1);
+  s.ProbeAll();
+  s.FailProbes({0, 0}, {0, 1});
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
+}
+
 TEST(Networking, APairThatReachesEachOtherIsNotAccused) { EXPECT_EQ(Diagnose(Link()), "UNKNOWN"); }
 
 TEST(Networking, WithoutHloTheTransferIsKnownByWhoElseStandsThere) {

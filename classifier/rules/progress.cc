@@ -77,6 +77,8 @@ bool WentOnAfter(const Case& c, const ErrorEvent& event) {
     case ErrorKind::kDeviceToHost:
     case ErrorKind::kCopyUnclear:
     case ErrorKind::kException:
+    // Between a notice and the end of the worker, its cores work on.
+    case ErrorKind::kPreempted:
       return false;
     default:
       break;
@@ -92,13 +94,32 @@ bool WentOnAfter(const Case& c, const ErrorEvent& event) {
   return event.kind == ErrorKind::kKernelHardware && !event.age_ms;
 }
 
+// The end of a process raised the alarm, and no worker that is there shows one: then it was that of
+// a missing worker.
+bool MissingHasEnded(const Case& c) {
+  if (c.capture.header.trigger != "exit") return false;
+  const bool seen =
+      std::any_of(c.timeline.errors.begin(), c.timeline.errors.end(),
+                  [](const ErrorEvent& event) { return event.kind == ErrorKind::kExit; });
+  return !seen && std::any_of(c.topology.workers().begin(), c.topology.workers().end(),
+                              [](const WorkerInfo& worker) { return worker.snapshot == nullptr; });
+}
+
 // A worker that failed outright, and completed nothing since, stops the job
 // however recent its peers' last launches are.
 bool SomebodyFailed(const Case& c) {
-  for (int root : c.timeline.roots) {
-    if (!WentOnAfter(c, c.timeline.errors[static_cast<size_t>(root)])) return true;
-  }
-  return false;
+  if (MissingHasEnded(c)) return true;
+  // A worker that went on after its error may have ended since.
+  const auto has_ended = [&c](int worker) {
+    return std::any_of(c.timeline.errors.begin(), c.timeline.errors.end(),
+                       [worker](const ErrorEvent& e) {
+                         return e.worker == worker && e.kind == ErrorKind::kExit && !e.succeeded;
+                       });
+  };
+  return std::any_of(c.timeline.roots.begin(), c.timeline.roots.end(), [&](int root) {
+    const ErrorEvent& event = c.timeline.errors[static_cast<size_t>(root)];
+    return !WentOnAfter(c, event) || has_ended(event.worker);
+  });
 }
 
 // A collective ended because a peer's process had gone: steps made until then are the past,

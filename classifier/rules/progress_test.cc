@@ -208,6 +208,27 @@ TEST(Progress, AnExitIsAFailureHoweverRecentTheLaunches) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
 }
 
+TEST(Progress, AnEndSoonAfterANoticeIsAFailure) {
+  constexpr int kSigTerm = 15;
+  Scenario s;
+  s.StandFor(3'000, 3'000);
+  s.capture.header.trigger = "exit";
+  s.Log(0, 1, LogKind::kPreempted, "maintenance event", 20'000);
+  EXPECT_EQ(Diagnose(s), "NO_HANG/RUNNING");
+  s.Exit(0, 1, 2'000, std::nullopt, kSigTerm);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PREEMPTED 0.1");
+}
+
+TEST(Progress, AnExitThatNobodyShowsIsThatOfAMissingWorker) {
+  Scenario s;
+  s.StandFor(3'000, 3'000);
+  s.Remove(0, 1);
+  s.capture.header.trigger = "operator";
+  EXPECT_EQ(Diagnose(s), "NO_HANG/RUNNING");
+  s.capture.header.trigger = "exit";
+  EXPECT_EQ(Diagnose(s).find("NO_HANG"), std::string::npos) << Diagnose(s);
+}
+
 TEST(Progress, AnOldErrorThatTheJobSurvivedIsNone) {
   Scenario s;
   s.StandFor(3000, 3000);

@@ -56,6 +56,8 @@ void FindFingerprintMismatch(const Case& c, Findings& out);
 void FindDataStall(const Case& c, Findings& out);
 // Applies only where no core decides.
 void FindHostPlace(const Case& c, Findings& out);
+// A worker that the kernel holds, and for which the others wait.
+void FindSilentRuntime(const Case& c, Findings& out);
 void FindUnrecoverable(const Case& c, Findings& out);
 void FindLostWorker(const Case& c, Findings& out);
 // Applies only where logs are all the evidence: after the others, whose findings say more.

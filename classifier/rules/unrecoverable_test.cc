@@ -57,6 +57,30 @@ TEST(Unrecoverable, ARuntimeThatTimedOutIsNoEvidenceAlone) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
+TEST(Unrecoverable, AnAbortLongBeforeTheHangWasDeclaredIsItsCause) {
+  constexpr int kSigAbrt = 6;
+  Scenario s;
+  s.Log(0, 0, LogKind::kHangDetected, "Megascale hang detected", 2'000);
+  s.Exit(0, 1, 1'000, std::nullopt, kSigAbrt);
+  EXPECT_EQ(Diagnose(s).find("PROCESS_EXIT"), std::string::npos) << Diagnose(s);
+  s.Exit(0, 1, kStillMs, std::nullopt, kSigAbrt);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
+TEST(Unrecoverable, AProcessThatTheKernelHoldsIsNoBadChip) {
+  Scenario s;
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  s.At(0, 1).processes[0].state = ProcessState::kUninterruptible;
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.1.2");
+  s.At(0, 1).runtime.state = RuntimeState::kTimedOut;
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/OTHER 0.1");
+  // Nor does its host owe others a launch, unless its stack shows in what it is.
+  s.MakeIdle(0, 1);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/OTHER 0.1");
+  s.At(0, 1).stacks = {{"MainThread", {"acquire (threading.py:320)", "main (train.py:40)"}}};
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
+}
+
 TEST(Unrecoverable, AStoppedProcessBesideOneThatEndedIsAnotherFault) {
   Scenario s;
   s.Exit(0, 1, kStillMs, std::nullopt, kSigKill);
@@ -461,74 +485,6 @@ TEST(Unrecoverable, ARuntimeThatNeverAnsweredHasNotEnded) {
   s.At(0, 1).runtime.state = RuntimeState::kUnavailable;
   s.At(0, 1).cores.clear();
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
-}
-
-// The new process has launched no program, and the others wait for one.
-TEST(Unrecoverable, AProcessThatWasStartedAnewHasEndedBefore) {
-  Scenario s;
-  for (Snapshot& snapshot : s.capture.snapshots) {
-    for (Process& process : snapshot.processes) process.started_ms_ago = 3'600'000;
-  }
-  s.MakeIdle(0, 1);
-  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
-  for (Process& process : s.At(0, 1).processes) process.started_ms_ago = kStillMs - 5000;
-  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
-}
-
-// One worker has crashed, the service has ended two others with it, and their launcher has started
-// all three again.
-Scenario Recovered() {
-  Scenario s;
-  for (Snapshot& snapshot : s.capture.snapshots) {
-    for (Process& process : snapshot.processes) process.started_ms_ago = 3'600'000;
-  }
-  const auto restart = [&s](int task, int64_t exited, std::optional<int32_t> code,
-                            std::optional<int32_t> signal) {
-    const Process before = s.At(0, task).processes[0];
-    s.MakeIdle(0, task);
-    s.Exit(0, task, exited, code, signal);
-    s.At(0, task).runtime.state = RuntimeState::kServing;
-    Process& after = s.At(0, task).processes.emplace_back(before);
-    after.started_ms_ago = exited - 8000;
-  };
-  restart(1, kStillMs + 2000, 1, std::nullopt);
-  restart(2, kStillMs, std::nullopt, kSigAbrt);
-  restart(3, kStillMs - 1000, std::nullopt, kSigAbrt);
-  return s;
-}
-
-TEST(Unrecoverable, WhoWasEndedWithAnotherAndStartedAnewIsNoCulprit) {
-  EXPECT_EQ(Diagnose(Recovered()), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
-}
-
-TEST(Unrecoverable, OneThatIsStoppedDuringTheRecoveryIsAnotherFault) {
-  Scenario s = Recovered();
-  s.At(1, 0).processes[0].state = ProcessState::kStopped;
-  const Verdict verdict = Classify(s.capture);
-  EXPECT_EQ(verdict.detail, Detail::kProcessStopped);
-  ASSERT_FALSE(verdict.alternatives.empty());
-  EXPECT_EQ(verdict.alternatives[0].detail, Detail::kProcessExit);
-  EXPECT_TRUE(verdict.alternatives[0].independent);
-}
-
-// The missing worker may have ended first.
-TEST(Unrecoverable, ARestartWhileSomebodyIsMissingIsNoFaultOfItsOwn) {
-  const auto independent = [](bool missing) {
-    Scenario s;
-    for (Snapshot& snapshot : s.capture.snapshots) {
-      for (Process& process : snapshot.processes) process.started_ms_ago = 3'600'000;
-    }
-    s.MakeIdle(0, 1);
-    for (Process& process : s.At(0, 1).processes) process.started_ms_ago = kStillMs - 5000;
-    s.At(1, 0).processes[0].state = ProcessState::kStopped;
-    if (missing) s.Remove(1, 3);
-    const Verdict verdict = Classify(s.capture);
-    EXPECT_EQ(verdict.detail, Detail::kProcessStopped);
-    return std::any_of(verdict.alternatives.begin(), verdict.alternatives.end(),
-                       [](const Alternative& other) { return other.independent; });
-  };
-  EXPECT_TRUE(independent(false));
-  EXPECT_FALSE(independent(true));
 }
 
 TEST(Unrecoverable, OneThatIsStoppedBesideAnotherThatTheKernelKilledForMemory) {

@@ -1,0 +1,90 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "classifier/classify.h"
+#include "tests/support/scenario.h"
+
+namespace rapideye::classifier::testing {
+namespace {
+
+// The new process has launched no program, and the others wait for one.
+TEST(Restarts, AProcessThatWasStartedAnewHasEndedBefore) {
+  Scenario s;
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    for (Process& process : snapshot.processes) process.started_ms_ago = 3'600'000;
+  }
+  s.MakeIdle(0, 1);
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
+  for (Process& process : s.At(0, 1).processes) process.started_ms_ago = kStillMs - 5000;
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
+TEST(Restarts, AProcessYoungerThanTheOthersLastLaunchesHasBeenStartedAnew) {
+  Scenario s;
+  s.MakeIdle(0, 1);
+  Process& process = s.At(0, 1).processes.front();
+  process.started_ms_ago = kStillMs - 20'000;
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+  process.started_ms_ago = kStillMs;  // as old, as far as polls can tell
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
+}
+
+// One worker has crashed, the service has ended two others with it, and their launcher has started
+// all three again.
+Scenario Recovered() {
+  Scenario s;
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    for (Process& process : snapshot.processes) process.started_ms_ago = 3'600'000;
+  }
+  const auto restart = [&s](int task, int64_t exited, std::optional<int32_t> code,
+                            std::optional<int32_t> signal) {
+    const Process before = s.At(0, task).processes[0];
+    s.MakeIdle(0, task);
+    s.Exit(0, task, exited, code, signal);
+    s.At(0, task).runtime.state = RuntimeState::kServing;
+    Process& after = s.At(0, task).processes.emplace_back(before);
+    after.started_ms_ago = exited - 8000;
+  };
+  restart(1, kStillMs + 2000, 1, std::nullopt);
+  restart(2, kStillMs, std::nullopt, kSigAbrt);
+  restart(3, kStillMs - 1000, std::nullopt, kSigAbrt);
+  return s;
+}
+
+TEST(Restarts, WhoWasEndedWithAnotherAndStartedAnewIsNoCulprit) {
+  EXPECT_EQ(Diagnose(Recovered()), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
+TEST(Restarts, OneThatIsStoppedDuringTheRecoveryIsAnotherFault) {
+  Scenario s = Recovered();
+  s.At(1, 0).processes[0].state = ProcessState::kStopped;
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_EQ(verdict.detail, Detail::kProcessStopped);
+  ASSERT_FALSE(verdict.alternatives.empty());
+  EXPECT_EQ(verdict.alternatives[0].detail, Detail::kProcessExit);
+  EXPECT_TRUE(verdict.alternatives[0].independent);
+}
+
+// The missing worker may have ended first.
+TEST(Restarts, ARestartWhileSomebodyIsMissingIsNoFaultOfItsOwn) {
+  const auto independent = [](bool missing) {
+    Scenario s;
+    for (Snapshot& snapshot : s.capture.snapshots) {
+      for (Process& process : snapshot.processes) process.started_ms_ago = 3'600'000;
+    }
+    s.MakeIdle(0, 1);
+    for (Process& process : s.At(0, 1).processes) process.started_ms_ago = kStillMs - 5000;
+    s.At(1, 0).processes[0].state = ProcessState::kStopped;
+    if (missing) s.Remove(1, 3);
+    const Verdict verdict = Classify(s.capture);
+    EXPECT_EQ(verdict.detail, Detail::kProcessStopped);
+    return std::any_of(verdict.alternatives.begin(), verdict.alternatives.end(),
+                       [](const Alternative& other) { return other.independent; });
+  };
+  EXPECT_TRUE(independent(false));
+  EXPECT_FALSE(independent(true));
+}
+
+}  // namespace
+}  // namespace rapideye::classifier::testing
