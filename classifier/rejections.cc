@@ -112,6 +112,9 @@ std::string Say(const Case&, const HostsRejected& rejection) {
       return "no host is singled out: of most it is not known where they stand";
     case NoHostStandsOut::kSomeMissing:
       return "no host is singled out: all that are known wait, and somebody is missing";
+    case NoHostStandsOut::kPythonAlone:
+      return "no host is singled out: stacks in the logs end in functions that may wait for the "
+             "device";
     case NoHostStandsOut::kMostAreAlike:
       break;
   }

@@ -89,6 +89,7 @@ struct BarrierRejected {
 enum class NoHostStandsOut {
   kMostUnknown,   // of most hosts it is not known where they stand
   kSomeMissing,   // all known ones wait, and a worker is missing
+  kPythonAlone,   // stacks in logs end in functions of the program, which may wait below Python
   kMostAreAlike,  // most known ones wait in the same way
 };
 struct HostsRejected {

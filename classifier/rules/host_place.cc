@@ -334,7 +334,7 @@ void Rule::Apply() {
   // Stacks in logs lack the frames below Python's: a function of the program may wait there for the
   // device.
   if (c_.logs != nullptr && !ByStack(busy)) {
-    out_.Note(kRule, "stacks in the logs end in functions that may wait for the device");
+    out_.Note(kRule, c_, HostsRejected{NoHostStandsOut::kPythonAlone});
     return;
   }
   // A missing worker is the first candidate for whom the others wait.
