@@ -94,21 +94,9 @@ bool WentOnAfter(const Case& c, const ErrorEvent& event) {
   return event.kind == ErrorKind::kKernelHardware && !event.age_ms;
 }
 
-// The end of a process raised the alarm, and no worker that is there shows one: then it was that of
-// a missing worker.
-bool MissingHasEnded(const Case& c) {
-  if (c.capture.header.trigger != "exit") return false;
-  const bool seen =
-      std::any_of(c.timeline.errors.begin(), c.timeline.errors.end(),
-                  [](const ErrorEvent& event) { return event.kind == ErrorKind::kExit; });
-  return !seen && std::any_of(c.topology.workers().begin(), c.topology.workers().end(),
-                              [](const WorkerInfo& worker) { return worker.snapshot == nullptr; });
-}
-
 // A worker that failed outright, and completed nothing since, stops the job
 // however recent its peers' last launches are.
 bool SomebodyFailed(const Case& c) {
-  if (MissingHasEnded(c)) return true;
   // A worker that went on after its error may have ended since.
   const auto has_ended = [&c](int worker) {
     return std::any_of(c.timeline.errors.begin(), c.timeline.errors.end(),

@@ -219,16 +219,6 @@ TEST(Progress, AnEndSoonAfterANoticeIsAFailure) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PREEMPTED 0.1");
 }
 
-TEST(Progress, AnExitThatNobodyShowsIsThatOfAMissingWorker) {
-  Scenario s;
-  s.StandFor(3'000, 3'000);
-  s.Remove(0, 1);
-  s.capture.header.trigger = "operator";
-  EXPECT_EQ(Diagnose(s), "NO_HANG/RUNNING");
-  s.capture.header.trigger = "exit";
-  EXPECT_EQ(Diagnose(s).find("NO_HANG"), std::string::npos) << Diagnose(s);
-}
-
 TEST(Progress, AnOldErrorThatTheJobSurvivedIsNone) {
   Scenario s;
   s.StandFor(3000, 3000);

@@ -154,8 +154,12 @@ Extra FindExtra(const CLI::App* app) {
   Extra extra;
   std::string called = app->get_name();
   while (true) {
-    if (const std::vector<std::string> rest = app->remaining(); !rest.empty()) {
-      extra = {app, rest.front(), called};
+    const std::vector<std::string> rest = app->remaining();
+    // "--" stands before a command of the user's, and is none.
+    const auto taken =
+        std::find_if(rest.begin(), rest.end(), [](const auto& one) { return one != "--"; });
+    if (taken != rest.end()) {
+      extra = {app, *taken, called};
       break;
     }
     if (app->get_subcommands().empty()) break;
