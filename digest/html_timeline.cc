@@ -63,7 +63,7 @@ struct EventRow {
   const char* css_class;
 };
 
-// What others write, too, tells nothing of the culprit.
+// A line that others write, too, tells nothing of the culprit.
 bool OfCulpritAlone(const LoggedLine& line) { return line.culprit && line.workers.size() == 1; }
 
 std::vector<EventRow> EventRows(const Report& report) {
@@ -181,7 +181,7 @@ bool ShowsPhases(const Report& report) {
                      [](const Lane& lane) { return lane.phase.value_or("step") != "step"; });
 }
 
-// Where a lane begins, ends, and could end at most.
+// The beginning of a lane, its end, and the latest end that it could have.
 struct LaneReach {
   int left;
   int end;

@@ -56,7 +56,7 @@ bool Loops(const Core& core) {
   return sequencer != nullptr && classifier::IsMoving(sequencer->frozen_ms, core.stuck_ms);
 }
 
-// When the core was last seen to get on. A pc that moves in a loop gets nowhere.
+// The last time at which the core was seen to get on. A pc that moves in a loop gets nowhere.
 std::optional<int64_t> StopAge(const Core& core) {
   if (!core.transitions.empty()) return core.transitions.back().age_ms;
   const Sequencer* sequencer = MainSequencer(core);
@@ -349,7 +349,7 @@ std::string WithoutNumbers(const std::string& text) {
   return plain;
 }
 
-// Whether an event of the worker is that line.
+// True if an event of the worker is that line.
 bool IsRecognised(const Snapshot& snapshot, const std::string& line) {
   return std::any_of(
       snapshot.log_events.begin(), snapshot.log_events.end(), [&line](const LogEvent& event) {

@@ -44,7 +44,7 @@ struct ReportContext {
   Files files;
   // How many digests there have been of the incident, this one included.
   int64_t revision = 1;
-  // What the logs show beyond the capture; nullptr: no logs were read.
+  // The evidence of the logs beyond the capture; nullptr: no logs were read.
   const LogEvidence* logs = nullptr;
 };
 
@@ -129,7 +129,7 @@ struct StackGroup {
   bool culprit = false;             // holds a culprit
 };
 
-// What a stop is of.
+// The kind of thing that stopped.
 enum class StopKind {
   kCore,     // a core stands
   kLoop,     // a core completes no launch, although its pc moves
@@ -138,7 +138,7 @@ enum class StopKind {
   kSilence,  // the last line of a log that had shown steps
 };
 
-// What was seen to stop in a lane at the same time.
+// Things of a lane that stopped at the same time.
 struct Stop {
   int64_t age_ms = 0;  // before the collection, as all ages here
   size_t cores = 0;

@@ -55,7 +55,7 @@ TEST(SentenceTest, EndsWithTheLastWordsOfTheCulpritAlone) {
   SnapshotOf(capture, 0, 1).log_events = {last};
   EXPECT_EQ(What(capture, verdict),
             "The training process on tpu-0-1 ended: ValueError: loss is not finite.");
-  // What others write, too, is no reason of this one.
+  // A line that others write, too, gives no reason for this one.
   SnapshotOf(capture, 0, 2).log_events = {last};
   EXPECT_EQ(What(capture, verdict), "The training process on tpu-0-1 ended.");
 }

@@ -19,7 +19,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// What comes seldom (stacks, dumps, a change of the log) uses code of its own, as the start does.
+// Stacks, dumps and changes of the log come seldom and use code of their own, as the start does.
 constexpr absl::Duration kForgetInterval = absl::Seconds(30);
 
 SteadyClock::time_point ToSteady(absl::Duration monotonic) {

@@ -480,7 +480,7 @@ FOLLOW_ON              "EvictionThresholdMet"|"FailedAttachVolume"|"FailedMapVol
 BENIGN                 any-case  "this is not an error"|"this is not a failure"|"can be safely ignored"|"can safely be ignored"|"exit code 0"|"exit code: 0"|"exit status 0"|"exit status: 0"|"exited with code 0"|"exited with status 0"|"with code `0`"|"terminated with code 0"
 BENIGN                 any-case  "retrying"|"will retry"|"falling back"|"fallback"|"using internal implementation"
 BENIGN                 "level=info"|"level=debug"|"[INFO|"|" INFO "|"[INFO]"|"INFO:"|" DEBUG "|"[DEBUG]"|"DEBUG:"|"UserWarning: "|"FutureWarning: "|"DeprecationWarning: "|"RuntimeWarning: "
-# What may come of something; what a tool beside the job does not find.
+# Warnings state what may follow; a tool beside the job is not found.
 BENIGN                 any-case  "may result in "|"might result in "|"may lead to "|"could lead to "|"may fail "|"might fail "|"could fail "|"may cause "
 BENIGN                 "skipping pod synchronization"|"yspy failed to dump"|"y-spy: not found"
 # Slurm's daemons on their own configuration.

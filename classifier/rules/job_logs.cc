@@ -479,8 +479,8 @@ bool Loaders(const Look& look) {
   return true;
 }
 
-// What a thread did that an exception ended: the work for which the loop waits; absent: neither
-// input nor a checkpoint.
+// The work of a thread that an exception ended, for which the loop waits; absent: neither input
+// nor a checkpoint.
 std::optional<HostActivity> WorkOf(const Stack& dead) {
   if (dead.frames.empty()) return std::nullopt;
   if (!InputFrame(dead).empty()) return HostActivity::kInput;

@@ -9,46 +9,26 @@ import signal
 import cgroups
 import injections
 import networks
-from fault import LAST_STEP, ODD_RANK, Fault
+from common_truths import (
+    CUT,
+    EVERYBODY,
+    EXITED,
+    INPUT,
+    LEADER,
+    MISMATCH,
+    ODD,
+    OTHER_ORDER,
+    STOPPED,
+    error,
+    not_queued,
+)
+from fault import LAST_STEP, Fault
 from healthy import HEALTHY
 from other_program import OTHER_PROGRAM
-from truth import NOBODY, Truth, Verdict
+from truth import Truth, Verdict
 from unseen import UNSEEN
 
-
-def _ended(detail, rank=ODD_RANK):
-    return Truth([Verdict("UNRECOVERABLE_ERROR", detail)], [frozenset({rank})])
-
-
-def _not_queued(*activities):
-    return Truth(
-        [Verdict("DATA_INPUT_STALL", "PROGRAM_NOT_QUEUED", activity) for activity in activities]
-    )
-
-
-STOPPED = _ended("PROCESS_STOPPED")
-EXITED = _ended("PROCESS_EXIT")
-INPUT = Truth([Verdict("DATA_INPUT_STALL", "INPUT_PIPELINE")])
 SAVING = Verdict("DATA_INPUT_STALL", "PROGRAM_NOT_QUEUED", "CHECKPOINT_SAVE")
-EVERYBODY = frozenset(range(4))
-OTHER_ORDER = Truth(
-    [
-        Verdict("DIFFERENT_MODULE", "LAUNCH_ORDER"),
-        Verdict("DATA_INPUT_STALL", "PROGRAM_NOT_QUEUED", "BARRIER"),
-    ]
-)
-# By the words of Gloo alone it is nobody's.
-MISMATCH = Truth(
-    [Verdict("DIFFERENT_MODULE"), Verdict("FINGERPRINT_MISMATCH")], [frozenset({ODD_RANK}), NOBODY]
-)
-CUT = Truth(
-    [
-        Verdict("NETWORKING_ISSUE", "DCN_HOST"),
-        Verdict("NETWORKING_ISSUE", "DCN_PARTITION"),
-        Verdict("NETWORKING_ISSUE", "DCN_LINK"),
-    ]
-)
-
 
 _DEATHS = (
     Fault(
@@ -72,7 +52,7 @@ _DEATHS = (
         "takes memory until the kernel kills it",
         "as sigkill",
         "exit, the kernel's log, the group's counter",
-        _ended("OUT_OF_MEMORY"),
+        error("OUT_OF_MEMORY"),
         odd="memory",
         inject=injections.limit_memory,
         needs=(cgroups.memory_why_not,),
@@ -106,7 +86,7 @@ _DEATHS = (
         "rank 0, which serves coordination, is killed",
         "all abort at once",
         "exit",
-        _ended("PROCESS_EXIT", 0),
+        error("PROCESS_EXIT", LEADER),
         rank=0,
         inject=injections.send(signal.SIGKILL),
     ),
@@ -115,7 +95,7 @@ _DEATHS = (
         "rank 0's host and the coordinator are gone; another coordinator starts",
         "all abort at once",
         "who has not come, exits of the others",
-        _ended("WORKER_LOST", 0) | _ended("PROCESS_EXIT", 0),
+        error("WORKER_LOST", LEADER) | error("PROCESS_EXIT", LEADER),
         rank=0,
         inject=injections.lose_leader_host,
     ),
@@ -161,16 +141,16 @@ _STARTS = (
         "never started",
         "the others wait in initialize, then end",
         "nobody connects",
-        _ended("NOT_STARTED"),
+        error("NOT_STARTED"),
         at="start",
-        absent=frozenset({ODD_RANK}),
+        absent=ODD,
     ),
     Fault(
         "port-taken",
         "the port of the coordination service is another process's",
         "rank 0 ends, the others wait for it, then end",
         "traceback",
-        _ended("DEVICE_UNAVAILABLE", 0),
+        error("DEVICE_UNAVAILABLE", LEADER),
         rank=0,
         at="start",
         prepare=injections.take_port,
@@ -210,7 +190,7 @@ _ORDERS = (
         "passes an evaluation by",
         "Gloo aborts somebody",
         "Gloo's words or stacks; page",
-        _not_queued("BARRIER") | MISMATCH,
+        not_queued("BARRIER") | MISMATCH,
         odd="no-evaluation",
         dumps=True,
     ),
@@ -229,7 +209,7 @@ _STORAGE = (
         "its file system for checkpoints hangs",
         "all wait in the save after",
         "stacks, state D; the page's phase",
-        Truth([SAVING], [frozenset({ODD_RANK}), EVERYBODY]),
+        Truth([SAVING], [ODD, EVERYBODY]),
         prepare=injections.mount_storage,
         inject=injections.stop_storage,
         needs=(injections.fuse_why_not,),
@@ -239,7 +219,7 @@ _STORAGE = (
         "a file of the save blocks in open",
         "the others wait in Orbax",
         "stacks; the page's phase",
-        _not_queued("CHECKPOINT_SAVE"),
+        not_queued("CHECKPOINT_SAVE"),
         inject=injections.block_position_file,
     ),
     Fault(
@@ -247,7 +227,7 @@ _STORAGE = (
         "a file of the restore blocks in open",
         "the others wait in Orbax",
         "stacks; the page's phase",
-        _not_queued("CHECKPOINT_RESTORE"),
+        not_queued("CHECKPOINT_RESTORE"),
         inject=injections.block_position_file,
         options=("--restore-at=75",),
     ),
@@ -266,7 +246,7 @@ _HOST_WORK = (
         "two threads take two locks in opposite order",
         "stands",
         "stacks",
-        _not_queued("LOCK"),
+        not_queued("LOCK"),
         odd="lock",
     ),
     Fault(
@@ -274,7 +254,7 @@ _HOST_WORK = (
         "reads from a server that never answers",
         "stands",
         "stacks, a silent socket",
-        _not_queued("STORAGE_READ", "OTHER"),
+        not_queued("STORAGE_READ", "OTHER"),
         odd="remote-read",
         prepare=injections.settings_server,
     ),
@@ -283,7 +263,7 @@ _HOST_WORK = (
         "asks a server that is gone, again and again",
         "stands",
         "stacks",
-        _not_queued("RETRY"),
+        not_queued("RETRY"),
         odd="retry",
     ),
     Fault(
@@ -292,7 +272,7 @@ _HOST_WORK = (
         "stands",
         "stacks, CPU time",
         # An interpreter without symbols does not say that it collects.
-        _not_queued("GARBAGE_COLLECTION", "OTHER"),
+        not_queued("GARBAGE_COLLECTION", "OTHER"),
         odd="garbage",
     ),
     Fault(
@@ -300,7 +280,7 @@ _HOST_WORK = (
         "compiles a program for minutes",
         "stands, and goes on",
         "stacks, CPU time",
-        _not_queued("COMPILATION"),
+        not_queued("COMPILATION"),
         odd="compilation",
     ),
     Fault(
@@ -308,7 +288,7 @@ _HOST_WORK = (
         "waits for a server after its last step",
         "the others wait in JAX's shutdown barrier, then end",
         "stacks; the barrier's time-out",
-        _not_queued("STORAGE_READ", "OTHER", "SHUTDOWN"),
+        not_queued("STORAGE_READ", "OTHER", "SHUTDOWN"),
         at="end",
         odd="never-ends",
         prepare=injections.settings_server,
@@ -353,7 +333,7 @@ _MISHAPS = (
         "a handler of a signal waits for a lock that its own thread holds",
         "stands",
         "stacks",
-        _not_queued("LOCK"),
+        not_queued("LOCK"),
         odd="signal-handler",
     ),
     Fault(
@@ -361,7 +341,7 @@ _MISHAPS = (
         "a C extension keeps the interpreter's lock and never returns",
         "stands",
         "stacks",
-        _not_queued("OTHER", "LOCK"),
+        not_queued("OTHER", "LOCK"),
         odd="native-code",
     ),
     Fault(
@@ -369,7 +349,7 @@ _MISHAPS = (
         "waits for a command that never ends",
         "stands",
         "stacks",
-        _not_queued("OTHER"),
+        not_queued("OTHER"),
         odd="command",
     ),
     Fault(
@@ -377,7 +357,7 @@ _MISHAPS = (
         "a worker of its process pool is killed, and the pool waits for it for ever",
         "stands",
         "stacks",
-        _not_queued("OTHER", "LOCK"),
+        not_queued("OTHER", "LOCK"),
         odd="pool-worker",
     ),
     Fault(
@@ -385,7 +365,7 @@ _MISHAPS = (
         "stands in a debugger that nobody uses",
         "stands",
         "stacks",
-        _not_queued("OTHER"),
+        not_queued("OTHER"),
         odd="breakpoint",
     ),
     Fault(
@@ -393,7 +373,7 @@ _MISHAPS = (
         "waits for a name server that never answers",
         "stands",
         "stacks",
-        _not_queued("STORAGE_READ", "OTHER"),
+        not_queued("STORAGE_READ", "OTHER"),
         odd="resolver",
         prepare=injections.silent_resolver,
         needs=(networks.why_not,),
@@ -403,7 +383,7 @@ _MISHAPS = (
         "a task of a thread pool waits for another one, for which no thread is left",
         "stands",
         "stacks",
-        _not_queued("LOCK"),
+        not_queued("LOCK"),
         odd="thread-pool",
     ),
     Fault(
@@ -411,7 +391,7 @@ _MISHAPS = (
         "writes to a pipe that nobody reads",
         "stands",
         "stacks",
-        _not_queued("OTHER"),
+        not_queued("OTHER"),
         odd="full-pipe",
     ),
     Fault(
@@ -419,7 +399,7 @@ _MISHAPS = (
         "waits for batches of a thread that died of an exception",
         "stands",
         "traceback, stacks",
-        EXITED | INPUT | _not_queued("LOCK", "OTHER"),
+        EXITED | INPUT | not_queued("LOCK", "OTHER"),
         odd="dead-thread",
     ),
     Fault(
@@ -427,7 +407,7 @@ _MISHAPS = (
         "waits for a lock of a file that another process has",
         "stands",
         "stacks",
-        _not_queued("LOCK"),
+        not_queued("LOCK"),
         odd="file-lock",
     ),
     Fault(
@@ -435,7 +415,7 @@ _MISHAPS = (
         "computes on its host without end",
         "stands",
         "stacks, CPU time",
-        _not_queued("OTHER"),
+        not_queued("OTHER"),
         odd="endless-loop",
     ),
 )
@@ -446,7 +426,7 @@ _WAITS = (
         "stands",
         "stacks",
         # Only of a main thread the native side is read, which tells the lock.
-        _not_queued("LOCK", "OTHER"),
+        not_queued("LOCK", "OTHER"),
         odd="lock",
         options=("--loop-in-thread",),
     ),
@@ -455,7 +435,7 @@ _WAITS = (
         "sleeps in a function of its own",
         "stands",
         "stacks",
-        _not_queued("OTHER"),
+        not_queued("OTHER"),
         odd="sleeping-hook",
     ),
     Fault(
@@ -464,7 +444,7 @@ _WAITS = (
         "stands",
         "stacks",
         # To read from a pipe looks alike, whoever holds the other end.
-        _not_queued("OTHER", "STORAGE_READ"),
+        not_queued("OTHER", "STORAGE_READ"),
         odd="prompt",
     ),
     Fault(
@@ -472,7 +452,7 @@ _WAITS = (
         "waits for a child that waits for a lock it took over",
         "stands",
         "stacks",
-        _not_queued("OTHER", "LOCK"),
+        not_queued("OTHER", "LOCK"),
         odd="forked-child",
     ),
     Fault(
@@ -480,7 +460,7 @@ _WAITS = (
         "awaits, in an event loop, a server that never answers",
         "stands",
         "stacks",
-        _not_queued("OTHER", "STORAGE_READ"),
+        not_queued("OTHER", "STORAGE_READ"),
         odd="event-loop",
         prepare=injections.settings_server,
     ),
@@ -489,7 +469,7 @@ _WAITS = (
         "waits for a thread of its own that reads from a server that never answers",
         "stands",
         "stacks",
-        INPUT | _not_queued("LOCK", "OTHER", "STORAGE_READ"),
+        INPUT | not_queued("LOCK", "OTHER", "STORAGE_READ"),
         odd="own-prefetch",
         prepare=injections.settings_server,
     ),
@@ -498,7 +478,7 @@ _WAITS = (
         "its device has called a function of the program that never returns",
         "stands",
         "stacks",
-        _not_queued("OTHER", "LOCK"),
+        not_queued("OTHER", "LOCK"),
         odd="host-callback",
     ),
     Fault(

@@ -7,29 +7,28 @@ Their truth was written, by classifier/CAUSES.md, before any verdict on them was
 import signal
 
 import injections
-from fault import LAST_STEP, ODD_RANK, STEADY, Fault
+from common_truths import (
+    CUT,
+    EVERYBODY,
+    EXITED,
+    INPUT,
+    LEADER,
+    MISMATCH,
+    ODD,
+    OTHER_ORDER,
+    PREEMPTED,
+    TWO,
+    UNKNOWN,
+    error,
+    not_queued,
+)
+from fault import LAST_STEP, STEADY, Fault
 from healthy import ENDED, RUNNING
 from truth import NOBODY, Truth, Verdict
-
-ODD = frozenset({ODD_RANK})
-TWO = frozenset({ODD_RANK, 3})
-LEADER = frozenset({0})
-EVERYBODY = frozenset(range(4))
 
 
 def _plain(*facts, **more):
     return Fault(*facts, program="plain", **more)
-
-
-def _error(detail, *culprits):
-    return Truth([Verdict("UNRECOVERABLE_ERROR", detail)], culprits or (ODD,))
-
-
-def _not_queued(*activities, culprits=(ODD,)):
-    return Truth(
-        [Verdict("DATA_INPUT_STALL", "PROGRAM_NOT_QUEUED", activity) for activity in activities],
-        culprits,
-    )
 
 
 def _all(odd):
@@ -37,20 +36,7 @@ def _all(odd):
     return (f"--odd={odd}", f"--odd-at={STEADY}")
 
 
-EXITED = _error("PROCESS_EXIT")
-PREEMPTED = _error("PREEMPTED")
-INPUT = Truth([Verdict("DATA_INPUT_STALL", "INPUT_PIPELINE")])
 INPUT_OF_ALL = Truth([Verdict("DATA_INPUT_STALL", "INPUT_PIPELINE")], [EVERYBODY])
-OTHER_ORDER = Truth([Verdict("DIFFERENT_MODULE", "LAUNCH_ORDER")]) | _not_queued("BARRIER")
-MISMATCH = Truth([Verdict("DIFFERENT_MODULE"), Verdict("FINGERPRINT_MISMATCH")], [ODD, NOBODY])
-UNKNOWN = Truth([Verdict("UNKNOWN")], [NOBODY])
-CUT = Truth(
-    [
-        Verdict("NETWORKING_ISSUE", "DCN_HOST"),
-        Verdict("NETWORKING_ISSUE", "DCN_PARTITION"),
-        Verdict("NETWORKING_ISSUE", "DCN_LINK"),
-    ]
-)
 
 _ENDS = (
     _plain(
@@ -92,7 +78,7 @@ _ENDS = (
         "rank 0, which writes the checkpoints, may write no more",
         "as exception",
         "traceback",
-        _error("PROCESS_EXIT", LEADER),
+        error("PROCESS_EXIT", LEADER),
         rank=0,
         inject=injections.limit("fsize", 4096),
     ),
@@ -111,7 +97,7 @@ _ENDS = (
         "all end",
         "tracebacks",
         # That JAX raises on all was not known before the first run.
-        EXITED | OTHER_ORDER | MISMATCH | _error("PROCESS_EXIT", EVERYBODY),
+        EXITED | OTHER_ORDER | MISMATCH | error("PROCESS_EXIT", EVERYBODY),
         odd="barrier-name",
     ),
     _plain(
@@ -139,7 +125,7 @@ _FEEDS = (
         "the command that writes its batches reads from a storage that does not answer",
         "it waits for input",
         "stacks",
-        INPUT | _not_queued("INPUT", "STORAGE_READ", "OTHER"),
+        INPUT | not_queued("INPUT", "STORAGE_READ", "OTHER"),
         inject=injections.records("gone"),
         options=("--feed=pipe", "--lines=bar"),
     ),
@@ -157,7 +143,7 @@ _FEEDS = (
         "the task of its event loop that reads ahead gets no answer",
         "it waits for input some batches later",
         "stacks",
-        INPUT | _not_queued("INPUT", "STORAGE_READ", "OTHER", "LOCK"),
+        INPUT | not_queued("INPUT", "STORAGE_READ", "OTHER", "LOCK"),
         inject=injections.records("gone"),
         options=("--feed=task", "--lines=logging"),
     ),
@@ -176,7 +162,7 @@ _WAITS = (
         "a handler of a signal sleeps for ever, above whatever it interrupted",
         "stands",
         "stacks",
-        _not_queued("OTHER"),
+        not_queued("OTHER"),
         odd="handler-sleeps",
         inject=injections.send(signal.SIGUSR1),
     ),
@@ -185,7 +171,7 @@ _WAITS = (
         "prints into a pipe whose reader is stopped",
         "stands",
         "stacks",
-        _not_queued("OTHER"),
+        not_queued("OTHER"),
         odd="stopped-reader",
     ),
     _plain(
@@ -193,7 +179,7 @@ _WAITS = (
         "tries to lock a file again and again, without end",
         "stands",
         "stacks",
-        _not_queued("LOCK", "RETRY", "OTHER"),
+        not_queued("LOCK", "RETRY", "OTHER"),
         odd="polled-lock",
         options=("--lines=logging",),
     ),
@@ -202,7 +188,7 @@ _WAITS = (
         "puts into a full queue whose consumer has ended",
         "stands",
         "stacks",
-        _not_queued("LOCK", "OTHER"),
+        not_queued("LOCK", "OTHER"),
         odd="dead-writer",
         options=("--lines=buffered",),
     ),
@@ -211,7 +197,7 @@ _WAITS = (
         "looks for a file on a file system that hangs",
         "stands",
         "stacks, state D",
-        _not_queued("STORAGE_READ", "OTHER"),
+        not_queued("STORAGE_READ", "OTHER"),
         odd="stop-file",
         prepare=injections.mount_storage,
         inject=injections.stop_storage,
@@ -222,7 +208,7 @@ _WAITS = (
         "rank 0 blocks in the open of its checkpoint",
         "the others wait at the barrier of the save",
         "stacks; the page's phase",
-        _not_queued("CHECKPOINT_SAVE", culprits=(LEADER,)),
+        not_queued("CHECKPOINT_SAVE", culprits=(LEADER,)),
         rank=0,
         inject=injections.block_params_file,
         options=("--lines=none",),
@@ -232,7 +218,7 @@ _WAITS = (
         "all ask a server that never answers",
         "all stand",
         "stacks",
-        _not_queued("STORAGE_READ", "OTHER", culprits=(EVERYBODY,)) | UNKNOWN,
+        not_queued("STORAGE_READ", "OTHER", culprits=(EVERYBODY,)) | UNKNOWN,
         prepare=injections.settings_server,
         inject=injections.nothing,
         options=_all("read-of-all"),
@@ -242,7 +228,7 @@ _WAITS = (
         "all are stopped by SIGSTOP, as by a scheduler that suspends the job",
         "all stand",
         "process states",
-        _error("PROCESS_STOPPED", EVERYBODY),
+        error("PROCESS_STOPPED", EVERYBODY),
         inject=injections.suspend,
     ),
     _plain(
@@ -250,7 +236,7 @@ _WAITS = (
         "it and another one sleep in a function of their own",
         "stands",
         "stacks",
-        _not_queued("OTHER", culprits=(TWO,)),
+        not_queued("OTHER", culprits=(TWO,)),
         odd="sleeping-hook",
         also_odd=(3,),
     ),
@@ -261,7 +247,7 @@ _OTHERS = (
         "its network is down",
         "all wait",
         "the agent is cut off, too",
-        CUT | _error("WORKER_LOST"),
+        CUT | error("WORKER_LOST"),
         inject=injections.unplug,
         options=("--timeout=100",),
         needs=(injections.iptables_why_not,),

@@ -7,38 +7,24 @@ import signal
 
 import injections
 import networks
+from common_truths import (
+    CUT,
+    EVERYBODY,
+    EXITED,
+    LEADER,
+    MISMATCH,
+    ODD,
+    OTHER_ORDER,
+    PREEMPTED,
+    STOPPED,
+    TWO,
+    UNKNOWN,
+    error,
+    not_queued,
+)
 from fault import LAST_STEP, ODD_RANK, Fault
 from truth import NOBODY, Truth, Verdict
 
-TWO = frozenset({ODD_RANK, 3})
-EVERYBODY = frozenset(range(4))
-
-
-def _error(detail, *culprits):
-    return Truth([Verdict("UNRECOVERABLE_ERROR", detail)], culprits or (frozenset({ODD_RANK}),))
-
-
-def _not_queued(*activities):
-    return Truth(
-        [Verdict("DATA_INPUT_STALL", "PROGRAM_NOT_QUEUED", activity) for activity in activities]
-    )
-
-
-EXITED = _error("PROCESS_EXIT")
-STOPPED = _error("PROCESS_STOPPED")
-OTHER_ORDER = Truth([Verdict("DIFFERENT_MODULE", "LAUNCH_ORDER")]) | _not_queued("BARRIER")
-# By the words of Gloo alone it is nobody's.
-MISMATCH = Truth(
-    [Verdict("DIFFERENT_MODULE"), Verdict("FINGERPRINT_MISMATCH")], [frozenset({ODD_RANK}), NOBODY]
-)
-UNKNOWN = Truth([Verdict("UNKNOWN")], [NOBODY])
-CUT = Truth(
-    [
-        Verdict("NETWORKING_ISSUE", "DCN_HOST"),
-        Verdict("NETWORKING_ISSUE", "DCN_PARTITION"),
-        Verdict("NETWORKING_ISSUE", "DCN_LINK"),
-    ]
-)
 HALVES = Truth(
     [Verdict("NETWORKING_ISSUE", "DCN_PARTITION")],
     [TWO, frozenset({0, 1})],
@@ -50,7 +36,7 @@ _ENDS = (
         "rank 0, which serves coordination, is stopped by SIGSTOP",
         "as sigstop",
         "process state",
-        _error("PROCESS_STOPPED", frozenset({0})),
+        error("PROCESS_STOPPED", LEADER),
         rank=0,
         inject=injections.send(signal.SIGSTOP),
     ),
@@ -59,7 +45,7 @@ _ENDS = (
         "it and another one are killed by SIGKILL at once",
         "as sigkill",
         "exits",
-        _error("PROCESS_EXIT", TWO),
+        error("PROCESS_EXIT", TWO),
         inject=injections.kill_those_of_truth,
     ),
     Fault(
@@ -102,7 +88,7 @@ _ENDS = (
         "takes SIGTERM by a handler of its own, which ends it with status 1",
         "as exception",
         "shutdown in its stack; the barrier's time-out",
-        EXITED | _error("PREEMPTED"),
+        EXITED | PREEMPTED,
         odd="exits-on-sigterm",
         odd_at=0,
         inject=injections.send(signal.SIGTERM),
@@ -112,7 +98,7 @@ _ENDS = (
         "all raise the same in the loop",
         "all end",
         "tracebacks",
-        _error("PROCESS_EXIT", EVERYBODY),
+        error("PROCESS_EXIT", EVERYBODY),
         inject=injections.nothing,
         options=("--odd=exception", "--odd-at=65"),
     ),
@@ -121,7 +107,7 @@ _ENDS = (
         "two threads take two locks in opposite order; watchdogs of all end all after 8 s",
         "all end with status 1",
         "stacks that watchdogs wrote",
-        _not_queued("LOCK") | UNKNOWN,
+        not_queued("LOCK") | UNKNOWN,
         odd="lock",
         options=("--watchdog=8",),
     ),
@@ -143,7 +129,7 @@ _BEGINNINGS = (
         "reads a file that blocks in open, before it joins the others",
         "the others wait in initialize, then end",
         "stacks; the time-out of the others",
-        _error("NOT_STARTED") | _not_queued("STORAGE_READ", "OTHER", "START_UP"),
+        error("NOT_STARTED") | not_queued("STORAGE_READ", "OTHER", "START_UP"),
         at="start",
         patience=110,
         odd="import-hangs",
@@ -154,7 +140,7 @@ _BEGINNINGS = (
         "waits for a server that never answers, after it joined the others, before its first step",
         "the others wait in their first step",
         "stacks",
-        _not_queued("STORAGE_READ", "OTHER"),
+        not_queued("STORAGE_READ", "OTHER"),
         at="told",
         odd="settings-hang",
         odd_at=0,
@@ -166,8 +152,8 @@ _BEGINNINGS = (
         "rank 0 waits for a fifth that does not exist",
         "all wait in initialize, then end",
         "settings",
-        _error("CONFIGURATION", frozenset({0}), NOBODY)
-        | _error("NOT_STARTED", NOBODY)
+        error("CONFIGURATION", LEADER, NOBODY)
+        | error("NOT_STARTED", NOBODY)
         | UNKNOWN,
         rank=0,
         at="start",
@@ -180,7 +166,7 @@ _BEGINNINGS = (
         "asks for the others at a port where nobody listens",
         "the others wait in initialize, then end",
         "stacks, sockets; the time-out of the others",
-        _error("NOT_STARTED") | _error("CONFIGURATION") | CUT | UNKNOWN,
+        error("NOT_STARTED") | error("CONFIGURATION") | CUT | UNKNOWN,
         at="start",
         odd="other-leader",
         odd_at=0,
@@ -191,7 +177,7 @@ _BEGINNINGS = (
         "packets to and from the other ranks are dropped from the beginning",
         "all wait in initialize, then end",
         "sockets, probes; the time-out of the others",
-        CUT | _error("NOT_STARTED"),
+        CUT | error("NOT_STARTED"),
         at="start",
         prepare=injections.drop_packets(1),
         needs=(injections.iptables_why_not,),
@@ -232,7 +218,7 @@ _WAITS = (
         "a thread keeps the interpreter's lock in native code for ever",
         "stands",
         "stacks",
-        _not_queued("OTHER", "LOCK"),
+        not_queued("OTHER", "LOCK"),
         odd="lock-in-extension",
     ),
     Fault(
@@ -240,7 +226,7 @@ _WAITS = (
         "waits for the answer of an HTTP server, without a time limit",
         "stands",
         "stacks, a silent socket",
-        _not_queued("OTHER", "STORAGE_READ"),
+        not_queued("OTHER", "STORAGE_READ"),
         odd="http-upload",
         prepare=injections.settings_server,
     ),
@@ -249,7 +235,7 @@ _WAITS = (
         "waits for a database that another connection has locked",
         "stands",
         "stacks",
-        _not_queued("OTHER", "LOCK", "RETRY"),
+        not_queued("OTHER", "LOCK", "RETRY"),
         odd="database",
     ),
     Fault(
@@ -257,7 +243,7 @@ _WAITS = (
         "a hook at its exit waits for a server, after its last step",
         "the others wait in JAX's shutdown barrier, then end",
         "stacks; the barrier's time-out",
-        _not_queued("STORAGE_READ", "OTHER", "SHUTDOWN"),
+        not_queued("STORAGE_READ", "OTHER", "SHUTDOWN"),
         at="end",
         odd="exit-hook",
         prepare=injections.settings_server,
@@ -268,7 +254,7 @@ _WAITS = (
         "waits at its exit for a thread that never ends, after its last step",
         "the others wait in JAX's shutdown barrier, then end",
         "stacks; the barrier's time-out",
-        _not_queued("OTHER", "LOCK", "SHUTDOWN"),
+        not_queued("OTHER", "LOCK", "SHUTDOWN"),
         at="end",
         odd="thread-at-exit",
         options=(f"--steps={LAST_STEP}",),
@@ -312,7 +298,7 @@ _LINKS = (
         "the service's words; sockets",
         Truth(
             [Verdict("UNRECOVERABLE_ERROR", "COORDINATION_SERVICE")],
-            [NOBODY, frozenset({ODD_RANK})],
+            [NOBODY, ODD],
         )
         | CUT
         | Truth([Verdict("NETWORKING_ISSUE", "DCN_LINK")], [NOBODY, frozenset({0, ODD_RANK})]),
