@@ -22,6 +22,19 @@ int64_t SizeOf(const List& list) {
   return static_cast<int64_t>(list.size());
 }
 
+// Workers with a unit of which `holds` is true. The units of a worker stand side by side.
+template <typename Predicate>
+int64_t CountWorkers(const Positions& positions, Predicate holds) {
+  int64_t count = 0;
+  int last = -1;
+  for (const Unit& unit : positions.units()) {
+    if (unit.worker == last || !holds(unit)) continue;
+    last = unit.worker;
+    ++count;
+  }
+  return count;
+}
+
 Answer NoBadChip(const Case& c) {
   if (c.positions.units().empty()) return {WhyNot::kNoCoresKnown};
   if (!c.graph.heads.empty()) return {WhyNot::kHostsStandOut, SizeOf(c.graph.heads)};
@@ -46,12 +59,10 @@ Answer NoDivergence(const Case& c) {
       std::count(c.divergence.is_foreign.begin(), c.divergence.is_foreign.end(), true) +
       SizeOf(c.divergence.misordered);
   if (apart > 0) return {WhyNot::kProgramsCanMeet, apart};
-  std::set<int> running;
-  for (const Unit& unit : c.positions.units()) {
-    if (unit.program >= 0) running.insert(unit.worker);
-  }
-  if (running.empty()) return {WhyNot::kNoProgramsKnown};
-  return {WhyNot::kSamePrograms, SizeOf(running)};
+  const int64_t running =
+      CountWorkers(c.positions, [](const Unit& unit) { return unit.program >= 0; });
+  if (running == 0) return {WhyNot::kNoProgramsKnown};
+  return {WhyNot::kSamePrograms, running};
 }
 
 Answer NoMismatch(const Case& c) {
@@ -67,14 +78,11 @@ Answer NoMismatch(const Case& c) {
 }
 
 Answer NoDataStall(const Case& c) {
-  std::set<int> working;
-  for (const Unit& unit : c.positions.units()) {
-    if (unit.state == UnitState::kRunning || unit.state == UnitState::kEntry) {
-      working.insert(unit.worker);
-    }
-  }
-  if (working.empty()) return {WhyNot::kNoCoresKnown};
-  return {WhyNot::kEveryHostQueued, SizeOf(working)};
+  const int64_t working = CountWorkers(c.positions, [](const Unit& unit) {
+    return unit.state == UnitState::kRunning || unit.state == UnitState::kEntry;
+  });
+  if (working == 0) return {WhyNot::kNoCoresKnown};
+  return {WhyNot::kEveryHostQueued, working};
 }
 
 Answer NoFailure(const Case& c) {

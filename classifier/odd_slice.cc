@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "classifier/queue_order.h"
 
 namespace rapideye::classifier {
 
@@ -48,7 +47,7 @@ bool OddSlices::IsForeignToStep(int slice, int cohort, int program,
 }
 
 bool OddSlices::NeverReturns(int worker, const ProgramOrder& order) const {
-  const std::vector<Launch> chain = RunningChain(topology_, positions_, worker);
+  const std::vector<Launch>& chain = positions_.RunningChain(worker);
   return chain.size() > 1 && std::none_of(chain.begin(), chain.end(), [&](const Launch& launch) {
            return order.Holds(launch.program);
          });

@@ -10,7 +10,6 @@
 #include <tuple>
 #include <utility>
 
-#include "classifier/queue_order.h"
 
 namespace rapideye::classifier {
 namespace {
@@ -76,7 +75,7 @@ std::vector<int> WorkersOfOtherCompilations(const Topology& topology, const Posi
     if (program < 0 || topology.worker(i).standby) continue;
     const int cohort = topology.worker(i).cohort;
     of_program[{cohort, program}].push_back(i);
-    const std::optional<int32_t> id = RunningChain(topology, positions, i).front().id;
+    const std::optional<int32_t> id = positions.RunningChain(i).front().id;
     if (id.has_value()) slots[{cohort, *id}].insert(program);
   }
   const bool cohorts_given = !topology.capture().header.cohorts.empty();

@@ -133,6 +133,7 @@ Positions::Positions(const Topology& topology) : topology_(topology) {
   FoldNeighbours();
   FoldRings();
   FoldSiblings();
+  NoteChains();
   reported_.clear();
   last_text_ = nullptr;
 }
@@ -486,6 +487,37 @@ void Positions::FoldSiblings() {
   first.push_back(static_cast<int>(folded.size()));
   units_ = std::move(folded);
   first_unit_ = std::move(first);
+}
+
+void Positions::NoteChains() {
+  chains_.emplace_back(1);
+  chain_of_.reserve(first_unit_.size());
+  int last = 0;  // nearly all workers have the chain of the worker before
+  for (int worker = 0; worker + 1 < static_cast<int>(first_unit_.size()); ++worker) {
+    const auto [begin, end] = UnitsOf(worker);
+    const Core* longest = nullptr;
+    int queue = -1;
+    for (int i = begin; i < end; ++i) {
+      const Unit& one = unit(i);
+      if (one.state != UnitState::kRunning || one.queue == queue) continue;
+      queue = one.queue;
+      const auto rank = [](const Core* core) {
+        return core == nullptr ? std::pair<size_t, bool>()
+                               : std::pair(core->queued.size(), core->launch_id.has_value());
+      };
+      // A queue without a launch id adds nothing to that of an unknown launch.
+      if (rank(one.core) > rank(longest)) longest = one.core;
+    }
+    if (longest == nullptr) {
+      chain_of_.push_back(0);
+      continue;
+    }
+    if (!topology_.IsChain(worker, *longest, chains_[static_cast<size_t>(last)])) {
+      last = static_cast<int>(chains_.size());
+      chains_.push_back(topology_.Chain(worker, *longest));
+    }
+    chain_of_.push_back(last);
+  }
 }
 
 }  // namespace rapideye::classifier

@@ -86,6 +86,11 @@ class Positions {
   std::pair<int, int> UnitsOf(int worker) const;
   // Likewise in sparse().
   std::pair<int, int> SparseOf(int worker) const;
+  // The longest chain of the worker's running cores: the launch that a core runs, then its queue.
+  // One launch of which nothing is known where none runs.
+  const std::vector<Launch>& RunningChain(int worker) const {
+    return chains_[static_cast<size_t>(chain_of_[static_cast<size_t>(worker)])];
+  }
 
  private:
   // `sorted`: memory for the cores of one worker after the other.
@@ -99,6 +104,7 @@ class Positions {
   void MoveTo(const std::vector<int>& folded);
   std::vector<int> UnitsByPlace() const;
   void FoldSiblings();
+  void NoteChains();
   int InternPlace(const Place& place);
   HloClass ClassByText(const Sequencer& sequencer);
 
@@ -119,6 +125,9 @@ class Positions {
   HloClass last_class_ = HloClass::kUnknown;
   std::vector<int> first_unit_;    // per worker, and one past the end
   std::vector<int> first_sparse_;  // likewise
+  // Different chains, the first of a worker without any, and per worker the index of its own.
+  std::vector<std::vector<Launch>> chains_;
+  std::vector<int> chain_of_;
   struct PlaceKey {
     int program;
     std::optional<int64_t> tag;

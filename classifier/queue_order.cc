@@ -13,23 +13,6 @@
 
 namespace rapideye::classifier {
 
-std::vector<Launch> RunningChain(const Topology& topology, const Positions& positions, int worker) {
-  const auto [first, last] = positions.UnitsOf(worker);
-  std::vector<Launch> longest(1);
-  int queue = -1;
-  for (int i = first; i < last; ++i) {
-    const Unit& unit = positions.unit(i);
-    if (unit.state != UnitState::kRunning || unit.queue == queue) continue;
-    queue = unit.queue;
-    std::vector<Launch> chain = topology.Chain(worker, *unit.core);
-    const bool better = chain.size() > longest.size() ||
-                        (chain.size() == longest.size() && chain.front().id.has_value() &&
-                         !longest.front().id.has_value());
-    if (better) longest = std::move(chain);
-  }
-  return longest;
-}
-
 namespace {
 
 // The workers whose queues hold two launches in one order, and those of the other order.
@@ -81,7 +64,7 @@ std::map<Queue, std::vector<int>> QueuesOf(const Topology& topology, const Posit
     if (topology.worker(i).snapshot == nullptr || topology.worker(i).standby) continue;
     queue.first = topology.worker(i).cohort;
     queue.second.clear();
-    for (const Launch& launch : RunningChain(topology, positions, i)) {
+    for (const Launch& launch : positions.RunningChain(i)) {
       if (queue.second.size() == kMostLaunches) break;
       if (launch.program >= 0 && launch.id) queue.second.emplace_back(launch.program, *launch.id);
     }

@@ -9,9 +9,6 @@
 
 namespace rapideye::classifier {
 
-// The longest chain of the worker's running cores: the launch that a core runs, then its queue.
-std::vector<Launch> RunningChain(const Topology& topology, const Positions& positions, int worker);
-
 // Two queues that hold the same two launches in opposite order prove a wrong order without any
 // learnt order; so do two queues of which only one holds another launch between the two. Returns
 // the workers of the odd sides, or of both where neither is odd. A worker may be there repeatedly.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "classifier/queue_order.h"
 
 namespace rapideye::classifier {
 namespace {
@@ -25,8 +24,8 @@ bool Follows(const std::vector<Launch>& chain, const Launch& launch) {
 }
 
 Relation Relate(const Topology& topology, const Positions& positions, int worker, int other) {
-  const std::vector<Launch> own = RunningChain(topology, positions, worker);
-  const std::vector<Launch> theirs = RunningChain(topology, positions, other);
+  const std::vector<Launch>& own = positions.RunningChain(worker);
+  const std::vector<Launch>& theirs = positions.RunningChain(other);
   if (own.size() > 1 && theirs.size() > 1 && own[1].id && own[1].program == theirs[1].program &&
       own[1].id == theirs[1].id) {
     return Relation::kSameSlot;
@@ -76,8 +75,8 @@ std::vector<int> SplitSlices::Swapped() {
 
 void SplitSlices::KeepConfirmed(int cohort, Sides& sides) const {
   auto& [one, other] = sides;
-  const int votes = VotesFor(RunningChain(topology_, positions_, one.front()), cohort) -
-                    VotesFor(RunningChain(topology_, positions_, other.front()), cohort);
+  const int votes = VotesFor(positions_.RunningChain(one.front()), cohort) -
+                    VotesFor(positions_.RunningChain(other.front()), cohort);
   if (votes > 0) {
     one.clear();
   } else if (votes < 0) {
@@ -99,14 +98,14 @@ int SplitSlices::VotesFor(const std::vector<Launch>& chain, int cohort) const {
   int votes = 0;
   for (int i = 0; i < static_cast<int>(topology_.workers().size()); ++i) {
     if (topology_.worker(i).cohort != cohort) continue;
-    const std::vector<Launch> given = RunningChain(topology_, positions_, i);
+    const std::vector<Launch>& given = positions_.RunningChain(i);
     votes += std::adjacent_find(given.begin(), given.end(), follows) == given.end() ? 0 : 1;
   }
   return votes;
 }
 
 bool SplitSlices::Holds(int worker, int program) const {
-  const std::vector<Launch> chain = RunningChain(topology_, positions_, worker);
+  const std::vector<Launch>& chain = positions_.RunningChain(worker);
   return std::any_of(chain.begin(), chain.end(),
                      [&](const Launch& launch) { return launch.program == program; });
 }

@@ -146,9 +146,9 @@ void Topology::AddCohorts() {
   }
 }
 
-// The longest chain of a worker: all its cores are given the same
+// The core with the longest chain of a worker, or null: all its cores are given the same
 // launches, and a worker has one vote.
-static std::vector<Launch> LongestChain(const Topology& topology, int worker) {
+static const Core* LongestQueue(const Topology& topology, int worker) {
   const Core* longest = nullptr;
   // Orders two chains of equal length. Runs for every core of a job, and so copies nothing.
   const auto is_before = [&](const Core& core, const Core& other) {
@@ -176,6 +176,11 @@ static std::vector<Launch> LongestChain(const Topology& topology, int worker) {
       longest = &core;
     }
   }
+  return longest;
+}
+
+static std::vector<Launch> LongestChain(const Topology& topology, int worker) {
+  const Core* longest = LongestQueue(topology, worker);
   return longest == nullptr ? std::vector<Launch>() : topology.Chain(worker, *longest);
 }
 
@@ -192,8 +197,9 @@ bool Topology::ContradictsQueues(int cohort) const {
   for (int i = 0; i < static_cast<int>(workers_.size()); ++i) {
     if (worker(i).cohort != cohort || worker(i).snapshot == nullptr) continue;
     ++seen;
-    std::vector<Launch> chain = LongestChain(*this, i);
-    if (chain != last) {
+    const Core* longest = LongestQueue(*this, i);
+    if (longest == nullptr ? !last.empty() : !IsChain(i, *longest, last)) {
+      const std::vector<Launch> chain = LongestChain(*this, i);
       of_last_agree = 0;
       of_last_contradict = 0;
       for (size_t j = 0; j + 1 < chain.size(); ++j) {
@@ -202,7 +208,7 @@ bool Topology::ContradictsQueues(int cohort) const {
         if (!now || !next) continue;
         ++(*now < *next ? of_last_agree : of_last_contradict);
       }
-      last = std::move(chain);
+      last = chain;
     }
     agree += of_last_agree;
     contradict += of_last_contradict;
@@ -257,6 +263,14 @@ std::vector<Launch> Topology::Chain(int worker_index, const Core& core) const {
     chain.push_back(LaunchAt(worker_index, core, at));
   }
   return chain;
+}
+
+bool Topology::IsChain(int worker_index, const Core& core, const std::vector<Launch>& chain) const {
+  if (chain.size() != core.queued.size() + 1) return false;
+  for (size_t at = 0; at < chain.size(); ++at) {
+    if (LaunchAt(worker_index, core, at) != chain[at]) return false;
+  }
+  return true;
 }
 
 Launch Topology::LaunchAt(int worker_index, const Core& core, size_t at) const {

@@ -66,6 +66,8 @@ class Topology {
   // first the launch that runs, then the waiting ones, oldest first.
   int ProgramOf(int worker, const Core& core) const;
   std::vector<Launch> Chain(int worker, const Core& core) const;
+  // True if that queue is this chain. Runs for every core of a job, and so copies nothing.
+  bool IsChain(int worker, const Core& core, const std::vector<Launch>& chain) const;
   // One launch of that queue; `at` is at most the number of waiting launches.
   Launch LaunchAt(int worker, const Core& core, size_t at) const;
 

@@ -157,7 +157,7 @@ class Builder {
   const Topology& topology_;
   const Positions& positions_;
   const Divergence& divergence_;
-  std::vector<SliceGroup> knots_;
+  std::vector<SliceGroup> groups_;
   std::optional<Partners> partners_;
   WaitGraph graph_;
   bool real_ = false;                     // some head is more than a wait for another slice
@@ -168,17 +168,17 @@ class Builder {
 
 WaitGraph Builder::Build() {
   const int slices = static_cast<int>(topology_.slices().size());
-  knots_.reserve(static_cast<size_t>(slices));
+  groups_.reserve(static_cast<size_t>(slices));
   for (int s = 0; s < slices; ++s) {
-    knots_.push_back(BuildSliceGroup(topology_, positions_, divergence_, s));
+    groups_.push_back(BuildSliceGroup(topology_, positions_, divergence_, s));
   }
   InferCrossWaits();
   partners_.emplace(topology_, positions_);
   for (int s = 0; s < slices; ++s) {
     SliceView view;
     std::vector<Head> heads =
-        HeadsOfSliceGroup(positions_, knots_[static_cast<size_t>(s)], view, graph_.ahead_of_all);
-    FollowGroups({topology_, positions_, divergence_, *partners_}, knots_[static_cast<size_t>(s)],
+        HeadsOfSliceGroup(positions_, groups_[static_cast<size_t>(s)], view, graph_.ahead_of_all);
+    FollowGroups({topology_, positions_, divergence_, *partners_}, groups_[static_cast<size_t>(s)],
                  heads, view, graph_.reasons);
     FollowSparse(s, heads, view);
     graph_.slices.push_back(view);
@@ -186,7 +186,7 @@ WaitGraph Builder::Build() {
   }
   AddLoneComputer();
   AddIdleSlices();
-  if (divergence_.foreign.empty()) AddIdlePeer(topology_, positions_, knots_, graph_);
+  if (divergence_.foreign.empty()) AddIdlePeer(topology_, positions_, groups_, graph_);
   FollowToIdle();
   DropFinished();
   ComparePeers();
@@ -204,9 +204,9 @@ void Builder::InferCrossWaits() {
   std::map<int, std::set<int>> uniform;                 // place -> slices
   std::map<std::pair<int, Seat>, std::set<int>> seats;  // place, seat -> slices
   // By slice, the place of each seat away from the slice's largest cluster.
-  std::vector<std::map<Seat, int>> apart(knots_.size());
-  for (size_t s = 0; s < knots_.size(); ++s) {
-    const SliceGroup& group = knots_[s];
+  std::vector<std::map<Seat, int>> apart(groups_.size());
+  for (size_t s = 0; s < groups_.size(); ++s) {
+    const SliceGroup& group = groups_[s];
     if (group.clusters.size() == 1 && group.running >= 2) {
       uniform[group.clusters.front().place].insert(static_cast<int>(s));
     }
@@ -217,8 +217,8 @@ void Builder::InferCrossWaits() {
       }
     }
   }
-  for (size_t s = 0; s < knots_.size(); ++s) {
-    SliceGroup& group = knots_[s];
+  for (size_t s = 0; s < groups_.size(); ++s) {
+    SliceGroup& group = groups_[s];
     for (size_t i = 1; i < group.clusters.size(); ++i) {
       Cluster& cluster = group.clusters[i];
       if (cluster.hlo_class != HloClass::kUnknown) continue;
@@ -226,7 +226,7 @@ void Builder::InferCrossWaits() {
       const bool hosts = WholeHosts(cluster);
       const bool peers = std::all_of(cluster.units.begin(), cluster.units.end(), [&](int unit) {
         const size_t there = seats[{cluster.place, SeatOf(unit)}].size();
-        return there >= 2 && (hosts || there < knots_.size());
+        return there >= 2 && (hosts || there < groups_.size());
       });
       if (uniform.contains(cluster.place) || peers || AwaitsSeats(cluster, s, apart)) {
         cluster.hlo_class = HloClass::kCrossWait;
@@ -410,17 +410,17 @@ void Builder::AddLoneComputer() {
     return;
   }
   int lone = -1;
-  for (size_t s = 0; s < knots_.size(); ++s) {
+  for (size_t s = 0; s < groups_.size(); ++s) {
     const SliceInfo& info = topology_.slices()[s];
     for (int worker = info.first; worker < info.last; ++worker) {
       if (topology_.worker(worker).snapshot == nullptr) return;  // it may be at fault
     }
-    if (WaitsOutsideWholly(knots_[s], graph_.slices[s])) continue;
-    if (lone >= 0 || !ComputesAlone(knots_[s])) return;
+    if (WaitsOutsideWholly(groups_[s], graph_.slices[s])) continue;
+    if (lone >= 0 || !ComputesAlone(groups_[s])) return;
     lone = static_cast<int>(s);
   }
-  if (lone < 0 || knots_.size() < 2) return;
-  const int unit = knots_[static_cast<size_t>(lone)].clusters.front().units.front();
+  if (lone < 0 || groups_.size() < 2) return;
+  const int unit = groups_[static_cast<size_t>(lone)].clusters.front().units.front();
   const Unit& computer = positions_.unit(unit);
   // A unit in an earlier launch has received all data that this core could owe it.
   for (const Unit& other : positions_.units()) {
@@ -459,10 +459,10 @@ void Builder::AddIdleSlices() {
     auto [it, added] = waits_in.try_emplace(cohort, *unit.at);
     if (!added) it->second = std::min(it->second, *unit.at);
   }
-  for (size_t s = 0; s < knots_.size(); ++s) {
+  for (size_t s = 0; s < groups_.size(); ++s) {
     if (graph_.slices[s].state != SliceState::kIdle) continue;
     std::map<int, Head> by_worker;
-    for (int unit : knots_[s].idle) {
+    for (int unit : groups_[s].idle) {
       const Unit& u = positions_.unit(unit);
       auto it = waits_in.find(topology_.worker(u.worker).cohort);
       if (it == waits_in.end() || !u.at || *u.at >= it->second) continue;
@@ -669,7 +669,7 @@ void Builder::Finish() {
 
 void Builder::RecordUnitWaits() {
   graph_.unit_waits.resize(positions_.units().size());
-  for (const SliceGroup& group : knots_) {
+  for (const SliceGroup& group : groups_) {
     for (const Cluster& cluster : group.clusters) {
       for (int unit : cluster.units) {
         UnitWait& wait = graph_.unit_waits[static_cast<size_t>(unit)];
