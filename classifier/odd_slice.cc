@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-
 namespace rapideye::classifier {
 
 OddSlices::OddSlices(const Topology& topology, const Positions& positions, const ProgramUse& use)

@@ -10,7 +10,6 @@
 #include <tuple>
 #include <utility>
 
-
 namespace rapideye::classifier {
 namespace {
 
