@@ -25,6 +25,11 @@ constexpr std::array<std::string_view, 12> kInputFrames = {
 constexpr std::array<std::string_view, 5> kDataFrames = {"grain", "tf_data", "tfds", "iterator",
                                                          "dataset"};
 
+// Words in names of functions that take what they are named after from a queue that another thread
+// or process fills.
+constexpr std::array<std::string_view, 5> kTakenFrames = {"batch", "sample", "example", "loader",
+                                                          "input"};
+
 // In these functions a thread waits for the device, whatever function called them.
 constexpr std::array<std::string_view, 6> kDeviceFrames = {
     "block_until_ready", "pxla", "pjit", "pjrt", "array.py", "xla::"};
@@ -38,6 +43,12 @@ bool HoldsAny(std::string_view frame, const Parts& parts) {
   return std::any_of(parts.begin(), parts.end(), [frame](std::string_view part) {
     return text::ContainsIgnoreCase(frame, part);
   });
+}
+
+// True for a wait for the next item of a queue: queue.get, and that of multiprocessing.
+bool TakesFromQueue(const Frame& frame) {
+  return frame.function == "get" &&
+         (text::Contains(frame.file, "queue.py") || text::Contains(frame.file, "queues.py"));
 }
 
 bool IsCulprit(const Verdict& verdict, const WorkerId& worker) {
@@ -120,7 +131,10 @@ std::string InputFrame(const Stack& stack) {
         frame.file == outermost->file ? "" : frame.file.substr(frame.file.rfind('/') + 1);
     if (HoldsAny(frame.function, kInputFrames) || HoldsAny(file, kInputFrames)) return text;
     if (HoldsAny(file, kDataFrames)) return text;
-    if (&frame == innermost && HoldsAny(frame.function, kDataFrames)) return text;
+    if (&frame != innermost) continue;
+    if (HoldsAny(frame.function, kDataFrames)) return text;
+    const bool takes = i > 0 && TakesFromQueue(frames[i - 1]);
+    if (takes && HoldsAny(frame.function, kTakenFrames)) return text;
   }
   return "";
 }

@@ -71,6 +71,23 @@ TEST(InputFrameTest, ALoopOverDataIsNoLoader) {
   }
 }
 
+// Whoever takes from a queue waits for the thread that fills it.
+TEST(InputFrameTest, AFunctionThatTakesBatchesFromAQueueWaitsForInput) {
+  EXPECT_EQ(InputFrame({"MainThread",
+                        {"threading.py:320 wait", "queue.py:171 get",
+                         "loop.py:164 next_streamed_batch", "loop.py:99 main"}}),
+            "loop.py:164 next_streamed_batch");
+  for (const std::vector<std::string>& frames : {
+           std::vector<std::string>{"threading.py:320 wait", "queue.py:171 get",
+                                    "loop.py:30 next_command", "loop.py:99 main"},
+           {"threading.py:320 wait", "loop.py:164 next_streamed_batch", "loop.py:99 main"},
+           {"threading.py:320 wait", "queue.py:171 get", "loop.py:30 flush_metrics",
+            "loop.py:40 train_batch", "loop.py:99 main"},
+       }) {
+    EXPECT_THAT(InputFrame({"MainThread", frames}), IsEmpty()) << frames[1];
+  }
+}
+
 class HostEvidenceTest : public testing::Test {
  protected:
   HostEvidenceTest() {

@@ -51,6 +51,8 @@ def fault(verdict, told):
     # Who cannot tell names nobody.
     if named != told["ranks"] and (named or verdict["cause"] != "UNKNOWN"):
         return f"the culprits are {named}"
+    if "hostActivity" in told and verdict["culprits"][0]["hostActivity"] != told["hostActivity"]:
+        return f"the culprit is in {verdict['culprits'][0]['hostActivity']}"
     return None
 
 
