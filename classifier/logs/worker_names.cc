@@ -139,6 +139,23 @@ void CountFromZero(Places& places) {
   for (auto& place : places) --place->task;
 }
 
+// Operators of Kubernetes for PyTorch and TensorFlow count the master, or the chief, apart from the
+// workers: it is rank 0, and worker 0 is rank 1. Unknown places: there is none.
+Places ByRoles(const std::vector<std::vector<Number>>& names) {
+  Places places(names.size());
+  bool master = false;
+  bool worker = false;
+  for (size_t i = 0; i < names.size(); ++i) {
+    for (const Number& number : names[i]) {
+      const bool first = number.word == "master" || number.word == "chief";
+      if (!first && number.word != "worker") continue;
+      places[i] = WorkerId{0, first ? number.value : number.value + 1};
+      (first ? master : worker) = true;
+    }
+  }
+  return master && worker ? places : Places(names.size());
+}
+
 Places ByNumbers(const std::vector<std::string>& names) {
   std::vector<std::vector<Number>> numbers;
   Places by_words;
@@ -149,6 +166,7 @@ Places ByNumbers(const std::vector<std::string>& names) {
     of_machines = of_machines && std::all_of(numbers.back().begin(), numbers.back().end(),
                                              [](const Number& n) { return IsOfMachine(n.word); });
   }
+  if (const Places by_roles = ByRoles(numbers); AreAllKnown(by_roles)) return by_roles;
   const bool told = AreAllKnown(by_words);
   if (told && (names.size() == 1 || Distinct(by_words) == names.size())) {
     if (of_machines) CountFromZero(by_words);

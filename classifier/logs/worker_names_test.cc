@@ -46,6 +46,12 @@ TEST(WorkerNamesTest, TakesTheNumbersThatDiffer) {
   EXPECT_EQ(OfPaths({"node1.log", "node2.log", "node3.log"}), (Pairs{{0, 0}, {0, 1}, {0, 2}}));
 }
 
+TEST(WorkerNamesTest, AMasterStandsBeforeItsWorkers) {
+  EXPECT_EQ(OfPaths({"mnist-master-0.log", "mnist-worker-0.log", "mnist-worker-1.log"}),
+            (Pairs{{0, 0}, {0, 1}, {0, 2}}));
+  EXPECT_EQ(OfPaths({"mnist-worker-0.log", "mnist-worker-1.log"}), (Pairs{{0, 0}, {0, 1}}));
+}
+
 TEST(WorkerNamesTest, SeveralFilesMayBeOfOneWorker) {
   EXPECT_EQ(OfPaths({"rank-0.out", "rank-0.err", "rank-1.out", "rank-1.err"}),
             (Pairs{{0, 0}, {0, 0}, {0, 1}, {0, 1}}));

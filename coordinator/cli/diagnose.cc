@@ -11,6 +11,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "agent/sources/log/fetch_signatures.h"
 #include "classifier/classify.h"
@@ -65,13 +66,14 @@ std::string JsonLine(const std::string& capture, const std::vector<std::string>&
   return digest::Dump(line, /*pretty=*/false) + "\n";
 }
 
-// The part that the names of the logs of one job share: "rank-.log" of "rank-3.log".
-std::string WithoutDigits(absl::string_view path) {
+// The part that the names of the logs of one job share: "rank-.log" of "rank-3.log", also where the
+// first worker is called the master or the chief.
+std::string SharedName(absl::string_view path) {
   std::string rest;
   for (const char c : path) {
     if (!absl::ascii_isdigit(static_cast<unsigned char>(c))) rest.push_back(c);
   }
-  return rest;
+  return absl::StrReplaceAll(rest, {{"master", "worker"}, {"chief", "worker"}});
 }
 
 void ComplainOf(const std::string& path, const absl::Status& status) {
@@ -156,12 +158,12 @@ bool Diagnose::SortFiles() {
   std::set<std::string> names_of_logs;
   for (const std::string& path : files_) {
     contents.push_back(ContentOf(PathOf(path)));
-    if (contents.back() == FileContent::kLog) names_of_logs.insert(WithoutDigits(path));
+    if (contents.back() == FileContent::kLog) names_of_logs.insert(SharedName(path));
   }
   for (size_t i = 0; i < files_.size(); ++i) {
     // A worker may have printed only two numbers: its peers' logs tell that the file is a log.
     const bool text = contents[i] == FileContent::kText;
-    const bool like_a_log = text && names_of_logs.contains(WithoutDigits(files_[i]));
+    const bool like_a_log = text && names_of_logs.contains(SharedName(files_[i]));
     if (contents[i] == FileContent::kCapture || (text && !like_a_log)) {
       captures_.push_back(files_[i]);
     } else {

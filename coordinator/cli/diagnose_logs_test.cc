@@ -104,6 +104,9 @@ TEST(DiagnoseLogsTest, ContentDecidesWhatAFileIs) {
   const std::string numbers = File("numbers-1.log", "16\n8\n");
   EXPECT_EQ(Only(Rapideye({"diagnose", log, numbers}))["logs"], ordered_json({log, numbers}));
   EXPECT_EQ(Rapideye({"diagnose", log, nothing[2]}).exit_status, 2);
+  const std::string worker = File("mnist-worker-0.log", kSteps);
+  const std::string master = File("mnist-master-0.log", "16\n8\n");
+  EXPECT_EQ(Only(Rapideye({"diagnose", worker, master}))["logs"], ordered_json({worker, master}));
   EXPECT_EQ(Rapideye({"diagnose", numbers}).exit_status, 2);
 }
 
