@@ -571,6 +571,21 @@ TEST(JobLogsTest, WorkerZeroIsNotAtFaultWhereNobodyReachesItsService) {
   EXPECT_THAT(Named(Diagnose({"INFO started\n", refused, refused, refused})), IsEmpty());
 }
 
+TEST(JobLogsTest, AConnectionThatIsClosedAsWorkersJoinAccusesNobody) {
+  const std::string starts = "Using distributed PyTorch with gloo backend\n";
+  const std::string reset =
+      starts +
+      "Traceback (most recent call last):\n  File \"/job/mnist.py\", line 171, in <module>\n"
+      "    main()\nRuntimeError: Connection reset by peer\n";
+  EXPECT_THAT(Named(Diagnose({starts, reset})), IsEmpty());
+  // A transport of collectives, and a job that has run, tell of the worker itself.
+  const std::string pair =
+      starts +
+      "RuntimeError: [gloo/transport/tcp/pair.cc:598] Connection closed by peer [10.2.3.4]\n";
+  EXPECT_THAT(Named(Diagnose({starts, pair})), ElementsAre(0));
+  EXPECT_THAT(Named(Diagnose({kHealth + starts, kHealth + reset})), ElementsAre(0));
+}
+
 TEST(JobLogsTest, WhomTheKernelKilledForMemoryIsTheCulprit) {
   const std::string killed =
       "kernel: Out of memory: Killed process 4711 (python3) total-vm:4194304kB\n";

@@ -342,6 +342,27 @@ bool OfRegistration(const Look& look) {
                      });
 }
 
+bool HoldsAny(std::string_view line, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [line](std::string_view word) {
+    return text::ContainsIgnoreCase(line, word);
+  });
+}
+
+// True if connections were closed while workers joined the job: before any step, and by no
+// transport of a collective. Then an address, or a proxy between them, may be at fault as well as
+// the worker that serves the others.
+bool AsTheyJoin(const Look& look) {
+  for (int i = 0; i < static_cast<int>(look.all()); ++i) {
+    const WorkerLog* log = look.voices.Log(i);
+    if (log != nullptr && log->step) return false;
+  }
+  const std::vector<int>& gone = look.voices.peer_gone;
+  return !gone.empty() && std::all_of(gone.begin(), gone.end(), [&look](int worker) {
+    return !HoldsAny(look.voices.Log(worker)->complaints.peer_gone,
+                     {"gloo", "nccl", "pair.cc", "remote process"});
+  });
+}
+
 bool Silent(const Look& look) {
   if (look.voices.complaining.empty()) return false;
   if (!look.voices.without_log.empty()) {
@@ -367,6 +388,12 @@ bool Silent(const Look& look) {
   // Worker 0 serves the others, and has nothing to say of those who do not reach it.
   if (silent == std::vector{0} && OfRegistration(look)) {
     look.out.Note(kRule, "nobody reached the coordination service: who is at fault is not told");
+    return false;
+  }
+  if (silent == std::vector{0} && AsTheyJoin(look)) {
+    look.out.Note(kRule,
+                  "connections to worker 0 were closed before any step: who is at fault is "
+                  "not told");
     return false;
   }
   if (!AreFew(silent, look.all())) {
@@ -565,12 +592,6 @@ std::string WithoutDigits(std::string_view line) {
   std::string text(line);
   std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
   return text;
-}
-
-bool HoldsAny(std::string_view line, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(), [line](std::string_view word) {
-    return text::ContainsIgnoreCase(line, word);
-  });
 }
 
 // The activity of a host that a line says to begin.
