@@ -289,17 +289,64 @@ void AddWords(const JobClock& clock, const StreamReading& reading, Worker& worke
   }
 }
 
-// Adds the stacks of a process that stands: no step was made after them, and they were written when
-// the next one was overdue, or have no time, as those that a person adds.
-void AddStacks(StreamReading& reading, Worker& worker) {
-  if (reading.stacks.threads.empty() || !worker.snapshot.stacks.empty()) return;
-  const SaidAt& at = reading.stacks.at;
+// True if a process stands where its stacks show it: no step was made after them, and they were
+// written when the next one was overdue, or have no time, as those that a person adds.
+bool StandsIn(const LoggedStacks& stacks, const StreamReading& reading) {
+  const SaidAt& at = stacks.at;
   const int64_t due = std::max(classifier::kLoopMovesWithinMs,
                                classifier::kStepLineFactor * reading.longest_step_ms.value_or(0));
   const bool in_time = at.unix_ms && reading.step_at_ms && *at.unix_ms - *reading.step_at_ms < due;
-  if (in_time || reading.steps.advances - at.advances >= kStepsAfter) return;
-  worker.snapshot.stacks = std::move(reading.stacks.threads);
+  return !in_time && reading.steps.advances - at.advances < kStepsAfter;
+}
+
+// Adds the stacks of a log that shows one process.
+void AddStacks(StreamReading& reading, Worker& worker) {
+  if (reading.stacks.size() != 1 || !worker.snapshot.stacks.empty()) return;
+  if (!StandsIn(reading.stacks.front(), reading)) return;
+  worker.snapshot.stacks = std::move(reading.stacks.front().threads);
   worker.log.stands_in_stacks = true;
+}
+
+// Names the workers whose stacks somebody collected in one file: by the headings above the dumps,
+// by the commands of the processes, or in the order in which a launcher started these. False: none
+// of them tells the workers apart.
+bool NameProcesses(const std::vector<LoggedStacks>& stacks, bool alone,
+                   std::vector<LogName>& names) {
+  const auto all = [&stacks](auto is) { return std::all_of(stacks.begin(), stacks.end(), is); };
+  const bool headed = all([](const LoggedStacks& one) { return !one.heading.empty(); });
+  std::set<int32_t> ranks;
+  const bool ranked =
+      all([&ranks](const LoggedStacks& one) { return one.rank && ranks.insert(*one.rank).second; });
+  if (!headed && !(alone && (ranked || all([](auto& one) { return one.pid != 0; })))) return false;
+  for (size_t i = 0; i < stacks.size(); ++i) {
+    if (headed) {
+      names[i].pod = stacks[i].heading;
+    } else if (ranked) {
+      names[i].label = *stacks[i].rank;
+    } else {
+      names[i].host = absl::StrCat("pid-", stacks[i].pid);
+    }
+  }
+  return true;
+}
+
+// Makes a log for each process whose stacks stand in one file.
+void SplitByProcess(std::vector<OneLog>& logs) {
+  const auto shows_several = [](const OneLog& log) { return log.reading.stacks.size() > 1; };
+  const auto shared = std::find_if(logs.begin(), logs.end(), shows_several);
+  if (shared == logs.end() || std::count_if(logs.begin(), logs.end(), shows_several) > 1) return;
+  std::vector<LoggedStacks> stacks = std::exchange(shared->reading.stacks, {});
+  std::vector<LogName> names(stacks.size());
+  if (!NameProcesses(stacks, logs.size() == 1, names)) return;
+  shared->name.of_nobody = true;
+  const StreamReading reading = shared->reading;
+  const std::string path = shared->name.path;
+  for (size_t i = 0; i < stacks.size(); ++i) {
+    OneLog& log = logs.emplace_back();
+    log.name = std::move(names[i]);
+    log.name.path = path;
+    if (StandsIn(stacks[i], reading)) log.reading.stacks.push_back(std::move(stacks[i]));
+  }
 }
 
 void AddLog(const JobClock& clock, OneLog& log, const std::string& name_in_path, Workers& workers) {
@@ -542,6 +589,7 @@ JobEvidence JobLogs::Finish(const re2::RE2* pattern) {
     if (log.reading.ranks.size() > 1) log.name.of_nobody = log.name.of_nobody || !log.name.label;
   }
   DropUncountedHosts(logs);
+  SplitByProcess(logs);
   std::vector<LogName> names;
   for (const OneLog& log : logs) names.push_back(log.name);
   const std::vector<std::optional<WorkerId>> workers = WhoseLogs(names, pattern);

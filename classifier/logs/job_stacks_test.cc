@@ -68,6 +68,68 @@ TEST(JobStacksTest, WhoDoesNotWaitByItsStackIsTheCulprit) {
   EXPECT_THAT(Named(Diagnose({waits, Dumped(kInLoader)})), ElementsAre(1));
 }
 
+// py-spy's dump of one process, as a person collects them from all ranks into one file.
+std::string Spied(int pid, const std::string& main) {
+  return absl::StrCat("Process ", pid, ": python train.py\nPython v3.11.2 (/usr/bin/python3)\n\n",
+                      "Thread ", pid, " (idle): \"MainThread\"\n", main,
+                      "    <module> (train.py:200)\n\n");
+}
+constexpr char kSpiedInDevice[] =
+    "    _value (jax/_src/array.py:623)\n    train_step (train.py:120)\n";
+constexpr char kSpiedInLoader[] =
+    "    wait (threading.py:327)\n    get (queue.py:171)\n    next_batch (feed.py:44)\n";
+
+TEST(JobStacksTest, DumpsOfAllRanksMayStandInOneFile) {
+  std::string headed;
+  std::string bare;
+  for (int rank = 0; rank < 4; ++rank) {
+    const std::string dump = Spied(4711 + rank, rank == 2 ? kSpiedInLoader : kSpiedInDevice);
+    absl::StrAppend(&headed, "=== rank ", 3 - rank, " ===\n", dump);
+    absl::StrAppend(&bare, "$ py-spy dump --pid ", 4711 + rank, "\n", dump);
+  }
+  Verdict verdict = Diagnose({headed});
+  EXPECT_EQ(verdict.cause, Cause::kDataInputStall);
+  EXPECT_THAT(Named(verdict), ElementsAre(1)) << "by the line above the dump";
+  EXPECT_EQ(verdict.culprits.at(0).host_activity, HostActivity::kInput);
+  verdict = Diagnose({bare});
+  EXPECT_THAT(Named(verdict), ElementsAre(2)) << "in the order in which a launcher starts them";
+  EXPECT_EQ(verdict.culprits.at(0).host, "pid-4713");
+}
+
+TEST(JobStacksTest, DumpsOfOneHostBesideOthersTellNoRanks) {
+  const auto host = [](const char* odd) {
+    return absl::StrCat(Spied(11, kSpiedInDevice), Spied(12, kSpiedInDevice),
+                        Spied(13, kSpiedInDevice), Spied(14, odd));
+  };
+  EXPECT_THAT(Named(Diagnose({host(kSpiedInDevice), host(kSpiedInLoader)})), IsEmpty());
+}
+
+TEST(JobStacksTest, StepsAfterTheDumpsOfAllRanksMakeThemThePast) {
+  std::string log = kHealth;
+  for (int rank = 0; rank < 4; ++rank) {
+    absl::StrAppend(&log, "=== rank ", rank, " ===\n",
+                    Spied(4711 + rank, rank == 2 ? kSpiedInLoader : kSpiedInDevice));
+  }
+  EXPECT_THAT(Named(Diagnose({log + kGoesOn})), IsEmpty());
+  EXPECT_THAT(Named(Diagnose({log})), ElementsAre(2));
+}
+
+TEST(JobStacksTest, StacksThatTheProgramFormatsTellAsWell) {
+  const auto formatted = [](const std::string& innermost) {
+    return absl::StrCat(kHealth, "the trainer is stuck, threads:\nThread: MainThread(140)\n",
+                        "  File \"/job/train.py\", line 200, in <module>\n    main()\n",
+                        "  File \"/job/train.py\", line 118, in main\n    step()\n", innermost);
+  };
+  const std::string waits = formatted(
+      "  File \"/opt/venv/lib/python3.11/site-packages/jax/_src/array.py\", line 623, in _value\n");
+  const std::string loads = formatted(
+      "  File \"/job/input_pipeline.py\", line 44, in next_batch\n    return q.get()\n"
+      "  File \"/usr/lib/python3.11/queue.py\", line 171, in get\n"
+      "    self.not_empty.wait()\n");
+  EXPECT_THAT(Named(Diagnose({waits, waits, loads, waits})), ElementsAre(2));
+  EXPECT_THAT(Named(Diagnose({waits, waits, loads + kGoesOn, waits})), IsEmpty());
+}
+
 TEST(JobStacksTest, StepsAfterTheStacksMakeThemThePast) {
   const std::string waits = absl::StrCat(Dumped(kInDevice), kGoesOn);
   const std::string loads = absl::StrCat(Dumped(kInLoader), kGoesOn);

@@ -30,6 +30,8 @@ inline constexpr size_t kMaxListedTasks = 100;
 inline constexpr size_t kMaxLoggedThreads = 32;
 inline constexpr size_t kMaxLoggedFrames = 48;
 inline constexpr size_t kMaxLoggedFrameBytes = 160;
+// Processes whose dumps somebody collected in one file.
+inline constexpr size_t kMaxLoggedProcesses = 1'024;
 // The part of a line that is searched for its step: tables of metrics name the step first.
 inline constexpr size_t kStepLineBytes = 1024;
 // Shapes of lines with such numbers that are followed at once; the shapes whose last growth is

@@ -259,6 +259,7 @@ bool IsLogLine(absl::string_view line) {
       "^(?:\\S+ )?\\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)[\\]:]? |"
       "^Traceback \\(most recent call last\\):|\\(most recent call first\\):$|"
       "^Thread (?:0x[0-9a-fA-F]+|\\d+) \\((?:idle|active)|^\\[Gloo\\] Rank |"
+      "^[>\\s]*File:? \"[^\"]+\", line \\d+,? in |"
       "(?i)^.{0,80}\\b(?:step|iter|iteration|epoch)\\b\\s*[:=#]?\\s*\\[?\\d+|^\\[pod/|^srun: |"
       "^\\s*\\d{1,2}:\\d{2}:\\d{2}[., ]|\\d{1,3}%\\|.*\\d+/\\d+ \\[");
   return RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *kLog);

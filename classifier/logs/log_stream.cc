@@ -437,7 +437,7 @@ void LogStream::TakeRepetition(absl::string_view line) {
 
 StreamReading LogStream::Finish(const RecogniseOptions& options) {
   TakeEvents(".", options);  // ends a list that the log ends with
-  reading_.stacks = stacks_.Dump();
+  reading_.stacks = stacks_.Dumps();
   reading_.dead_thread = stacks_.DeadThread();
   reading_.retries = same_lines_;
   reading_.retried = same_lines_ > 0 ? trying_ : "";

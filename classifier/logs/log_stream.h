@@ -52,10 +52,10 @@ struct StreamReading {
   std::array<SaidLine, kComplaints> complaints;  // the last of each kind
   std::optional<StreamDeath> death;              // the first
   std::vector<TaskExit> exits;
-  SaidLine end;          // says that the run has ended well
-  SaidLine thread_died;  // "Exception in thread …"
-  Stack dead_thread;     // its frames
-  LoggedStacks stacks;
+  SaidLine end;                      // says that the run has ended well
+  SaidLine thread_died;              // "Exception in thread …"
+  Stack dead_thread;                 // its frames
+  std::vector<LoggedStacks> stacks;  // of each process
   std::string last_line;
   std::optional<int64_t> last_line_ms;  // absent: it has no time of its own
   std::optional<int64_t> first_ms;

@@ -15,6 +15,9 @@ namespace rapideye::logs {
 namespace {
 
 constexpr char kMainThread[] = "MainThread";
+// A heading stands so many lines above the dump that it names.
+constexpr int kHeadingLines = 3;
+constexpr size_t kMaxHeadingBytes = 160;
 
 re2::StringPiece Text(absl::string_view line) { return {line.data(), line.size()}; }
 
@@ -39,7 +42,8 @@ void AddFrame(std::string frame, Stack& stack) {
 
 // `File "/job/train.py", line 88 in read_shard`; a traceback has a comma before the "in".
 std::string PythonFrame(absl::string_view line) {
-  static const RE2* const kFrame = new RE2("^File \"([^\"]+)\", line (\\d+),? in (.+)$");
+  if (!absl::StartsWith(line, "File")) return "";
+  static const RE2* const kFrame = new RE2("^File:? \"([^\"]+)\", line (\\d+),? in (.+)$");
   re2::StringPiece file;
   re2::StringPiece number;
   re2::StringPiece function;
@@ -74,6 +78,35 @@ bool IsOfHelper(const Stack& main) {
                          "deepspeed/launcher/", "torch/_inductor/compile_worker"});
 }
 
+// ">>>   File …": a logger's mark before each line of a stack.
+absl::string_view WithoutMark(absl::string_view line) {
+  while (absl::ConsumePrefix(&line, ">")) {
+  }
+  return absl::StripLeadingAsciiWhitespace(line);
+}
+
+// Python marks the part of a source line that is meant: "^^^^", "~~~^^^".
+bool IsMarker(absl::string_view line) {
+  return line.find_first_not_of("^~ ") == absl::string_view::npos;
+}
+
+bool SpeaksOfThread(absl::string_view line) {
+  return line.size() < kMaxLogNameBytes && absl::StrContains(absl::AsciiStrToLower(line), "thread");
+}
+
+// "Thread: MainThread(140)", "# Thread 0x7f12", "-- Stack of thread 140": no line of a program.
+bool NamesThread(absl::string_view line) {
+  static const RE2* const kNamed =
+      new RE2("(?i)^[^\\w]*(?:stack )?(?:of |for )?threads?\\b[ :#].*");
+  return RE2::FullMatch(Text(line), *kNamed);
+}
+
+// The thread in which Python runs the program's file.
+bool IsRoot(absl::string_view frame) {
+  return absl::StartsWith(frame, "<module> (") ||
+         absl::StartsWith(frame, "_run_module_as_main (") || absl::StartsWith(frame, "_run_code (");
+}
+
 // True for a thread that the program started.
 bool IsStarted(const Stack& stack) {
   return !stack.frames.empty() &&
@@ -84,23 +117,85 @@ bool IsStarted(const Stack& stack) {
 }  // namespace
 
 bool StackLines::Take(absl::string_view line, const SaidAt& at) {
-  line = absl::StripAsciiWhitespace(line);
+  line = WithoutMark(absl::StripAsciiWhitespace(line));
   if (TakeProcess(line)) return false;  // a program may say the same of its ranks
   if (TakeHeader(line, at)) return true;
-  if (form_ == Form::kNone) return false;
-  if (form_ == Form::kTraceback ? TakeTraceback(line) : TakeFrame(line)) return true;
+  if (TakeFormatted(line, at)) return true;
+  const bool taken = form_ == Form::kTraceback ? TakeTraceback(line) : TakeFrame(line);
+  if (taken) return true;
   EndDump();
+  TakeHeading(line);
   return false;
+}
+
+// True if the line belongs to the frame above: its source, or the markers below that.
+bool StackLines::Quotes(absl::string_view line) {
+  if (IsMarker(line)) return quoted_ != Quoted::kNothing;
+  const bool quotes = quoted_ == Quoted::kSource && !NamesThread(line);
+  quoted_ = quotes ? Quoted::kMarkers : Quoted::kNothing;
+  return quotes;
+}
+
+// Takes a line of traceback.format_stack, the outermost frame first, below a line that speaks of
+// its thread.
+bool StackLines::TakeFormatted(absl::string_view line, const SaidAt& at) {
+  std::string frame = absl::StrContains(line, ", in ") ? PythonFrame(line) : "";
+  if (frame.empty()) {
+    const bool quotes = Quotes(line);
+    if (quotes) return form_ == Form::kFormatted;
+    in_traceback_ = absl::EndsWith(line, "(most recent call last):");
+    above_ = std::string(line.substr(0, kMaxLogNameBytes));
+    return form_ == Form::kFormatted && SpeaksOfThread(line);
+  }
+  quoted_ = Quoted::kSource;
+  if (in_traceback_ || form_ == Form::kTraceback) return false;
+  if (!above_.empty()) {
+    if (!SpeaksOfThread(above_)) return false;
+    if (form_ != Form::kFormatted) BeginDump(Form::kFormatted, 0);
+    const bool main = absl::StrContains(above_, kMainThread) || IsRoot(frame);
+    AddThread(main ? kMainThread : "Python thread", at);
+    above_.clear();
+  }
+  if (form_ != Form::kFormatted) return false;
+  std::vector<std::string>& frames = dump_.threads.back().frames;
+  if (frame.size() > kMaxLoggedFrameBytes) frame.resize(kMaxLoggedFrameBytes);
+  frames.insert(frames.begin(), std::move(frame));
+  if (frames.size() > kMaxLoggedFrames) frames.pop_back();
+  return true;
+}
+
+// Keeps a line that numbers a worker for the dump below it: "=== rank 3 ===", "node7:",
+// "==> logs/worker-2.txt <==", "$ kubectl exec train-slice-0-3 -- py-spy dump --pid 1".
+void StackLines::TakeHeading(absl::string_view line) {
+  if (heading_lines_ > 0) --heading_lines_;
+  static const RE2* const kName = new RE2(
+      "(?i)^(?:rank|worker|host|node|process|task|replica)[ _=:#-]*\\d+(?:\\s*\\(.*\\))?\\s*:?$");
+  static const RE2* const kMarked = new RE2(
+      "(?i)^(?:[=#*+-]{2,}|\\$ ).*"
+      "\\b(?:rank|worker|host|node|pod|process|task|replica|slice|w)[ _=:#-]*\\d|"
+      "^==> .*\\d.* <==$");
+  if (line.size() > kMaxHeadingBytes ||
+      !(RE2::PartialMatch(Text(line), *kName) || RE2::PartialMatch(Text(line), *kMarked))) {
+    return;
+  }
+  heading_ = std::string(line);
+  heading_lines_ = kHeadingLines;
 }
 
 // "Process 42: python train.py" begins a dump of py-spy.
 bool StackLines::TakeProcess(absl::string_view line) {
-  static const RE2* const kProcess = new RE2("^Process (\\d{1,9}): \\S.*$");
+  static const RE2* const kProcess = new RE2("^Process (\\d{1,9}): (\\S.*)$");
   int64_t pid = 0;
-  if (!absl::StartsWith(line, "Process ") || !RE2::FullMatch(Text(line), *kProcess, &pid)) {
+  std::string command;
+  if (!absl::StartsWith(line, "Process ") ||
+      !RE2::FullMatch(Text(line), *kProcess, &pid, &command)) {
     return false;
   }
   BeginDump(Form::kPySpy, pid);
+  static const RE2* const kRank = new RE2(
+      "[ -](?:process[_-](?:id|index)|(?:local[_-])?rank|(?:task|worker)[_-]id)[ =](\\d{1,6})\\b");
+  int32_t rank = 0;
+  if (RE2::PartialMatch(command, *kRank, &rank)) dump_.rank = rank;
   return true;
 }
 
@@ -116,10 +211,12 @@ bool StackLines::TakeHeader(absl::string_view line, const SaidAt& at) {
     return true;
   }
   static const RE2* const kThread =
-      new RE2("^Thread (?:0x[0-9a-fA-F]+|\\d+) \\((?:idle|active)(?:\\+gil)?\\)(?:: \"(.*)\")?$");
+      new RE2("^Thread (0x[0-9a-fA-F]+|\\d+) \\((?:idle|active)(?:\\+gil)?\\)(?:: \"(.*)\")?$");
+  std::string number;
   std::string name;
-  if (absl::StartsWith(line, "Thread ") && RE2::FullMatch(Text(line), *kThread, &name)) {
+  if (absl::StartsWith(line, "Thread ") && RE2::FullMatch(Text(line), *kThread, &number, &name)) {
     if (form_ != Form::kPySpy) BeginDump(Form::kPySpy, 0);
+    if (name.empty() && dump_.pid != 0 && number == absl::StrCat(dump_.pid)) name = kMainThread;
     AddThread(name.empty() ? "thread" : name.substr(0, kMaxLoggedFrameBytes), at);
     return true;
   }
@@ -146,6 +243,7 @@ bool StackLines::TakeTraceback(absl::string_view line) {
 }
 
 bool StackLines::TakeFrame(absl::string_view line) {
+  if (form_ != Form::kPySpy && form_ != Form::kFaultHandler) return false;
   const bool spied = form_ == Form::kPySpy;
   if (dump_.threads.empty()) return spied && absl::StartsWith(line, "Python v");
   if (!spied && (line == "<no Python frame>" || line == "...")) return true;
@@ -158,7 +256,16 @@ bool StackLines::TakeFrame(absl::string_view line) {
 void StackLines::BeginDump(Form form, int64_t pid) {
   EndDump();
   form_ = form;
-  pid_ = pid;
+  dump_.pid = pid;
+  if (std::exchange(heading_lines_, 0) == 0) return;
+  // The number of a process is not that of its worker.
+  std::string heading = std::exchange(heading_, "");
+  static const RE2* const kPid = new RE2("(?i)\\bpid[ =:#-]*\\d+");
+  RE2::GlobalReplace(&heading, *kPid, "");
+  if (pid != 0) RE2::GlobalReplace(&heading, absl::StrCat("\\b", pid, "\\b"), "");
+  const bool numbers = std::any_of(heading.begin(), heading.end(),
+                                   [](unsigned char c) { return absl::ascii_isdigit(c); });
+  if (numbers) dump_.heading = std::move(heading);
 }
 
 void StackLines::AddThread(std::string name, const SaidAt& at) {
@@ -186,14 +293,28 @@ void StackLines::EndDump() {
   if (main == threads.end() || IsOfHelper(*main)) return;
   std::rotate(threads.begin(), main, main + 1);
   std::erase_if(threads, [](const Stack& stack) { return stack.frames.empty(); });
-  several_ = several_ || (pid_ != 0 && last_pid_ != 0 && pid_ != last_pid_);
-  last_pid_ = pid_;
-  last_ = std::move(dump);
+  KeepDump(std::move(dump));
 }
 
-LoggedStacks StackLines::Dump() {
+// A later dump of a process takes the place of the one before; so does a dump that tells no
+// process, where no more than one is known.
+void StackLines::KeepDump(LoggedStacks dump) {
+  const auto told = [](const LoggedStacks& one) { return one.pid != 0 || !one.heading.empty(); };
+  const auto same = std::find_if(dumps_.begin(), dumps_.end(), [&](const LoggedStacks& one) {
+    if (!one.heading.empty() && !dump.heading.empty()) return one.heading == dump.heading;
+    if (one.pid != 0 && dump.pid != 0) return one.pid == dump.pid;
+    return !told(one) || !told(dump);
+  });
+  if (same == dumps_.end()) {
+    if (dumps_.size() < kMaxLoggedProcesses) dumps_.push_back(std::move(dump));
+  } else if (told(dump) || dumps_.size() == 1) {
+    *same = std::move(dump);
+  }
+}
+
+std::vector<LoggedStacks> StackLines::Dumps() {
   EndDump();
-  return several_ ? LoggedStacks() : std::move(last_);
+  return std::exchange(dumps_, {});
 }
 
 }  // namespace rapideye::logs

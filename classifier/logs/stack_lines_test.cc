@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -13,6 +15,7 @@ namespace rapideye::logs {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -50,13 +53,19 @@ class StackLinesTest : public ::testing::Test {
     }
   }
 
+  // The dump of the only process.
+  LoggedStacks Dump() {
+    std::vector<LoggedStacks> dumps = stacks_.Dumps();
+    return dumps.size() == 1 ? std::move(dumps.front()) : LoggedStacks();
+  }
+
   StackLines stacks_;
   int64_t line_ = 0;
 };
 
 TEST_F(StackLinesTest, TheOldestThreadOfFaultHandlerIsTheMainThread) {
   Take(kFaultHandler);
-  const LoggedStacks dump = stacks_.Dump();
+  const LoggedStacks dump = Dump();
   ASSERT_THAT(dump.threads, SizeIs(2));
   EXPECT_EQ(dump.threads[0].thread, "MainThread");
   EXPECT_THAT(dump.threads[0].frames,
@@ -69,7 +78,7 @@ TEST_F(StackLinesTest, TheOldestThreadOfFaultHandlerIsTheMainThread) {
 
 TEST_F(StackLinesTest, PySpyNamesTheMainThread) {
   Take(kPySpy);
-  const LoggedStacks dump = stacks_.Dump();
+  const LoggedStacks dump = Dump();
   ASSERT_THAT(dump.threads, SizeIs(2)) << "a thread without frames tells nothing";
   EXPECT_EQ(dump.threads[0].thread, "MainThread");
   EXPECT_THAT(dump.threads[0].frames,
@@ -84,7 +93,7 @@ TEST_F(StackLinesTest, TheLastDumpCounts) {
       "Current thread 0x00007fe403b964c0 (most recent call first):\n"
       "  File \"/job/train.py\", line 92 in load\n"
       "step 11\n");
-  const LoggedStacks dump = stacks_.Dump();
+  const LoggedStacks dump = Dump();
   ASSERT_THAT(dump.threads, SizeIs(1));
   EXPECT_THAT(dump.threads[0].frames, ElementsAre("load (/job/train.py:92)"));
   EXPECT_EQ(dump.at.advances, 12);
@@ -95,7 +104,7 @@ TEST_F(StackLinesTest, ADumpThatIsCutBeforeItsMainThreadTellsNothing) {
       "Thread 0x00007fdefefc5640 (most recent call first):\n"
       "  File \"/usr/lib/python3.10/threading.py\", line 324 in wait\n"
       "  File \"/usr/lib/python3.10/threading.py\", line 973 in _bootstrap\n");
-  EXPECT_THAT(stacks_.Dump().threads, IsEmpty());
+  EXPECT_THAT(Dump().threads, IsEmpty());
 }
 
 TEST_F(StackLinesTest, ProcessesBesideTheTrainingProcessAreLeftOut) {
@@ -105,16 +114,96 @@ TEST_F(StackLinesTest, ProcessesBesideTheTrainingProcessAreLeftOut) {
       "Thread 99 (idle): \"MainThread\"\n"
       "    poll (selectors.py:415)\n"
       "    _worker_loop (torch/utils/data/_utils/worker.py:275)\n");
-  EXPECT_THAT(stacks_.Dump().threads, SizeIs(2)) << "a worker of its loader";
+  EXPECT_THAT(Dump().threads, SizeIs(2)) << "a worker of its loader";
 }
 
-TEST_F(StackLinesTest, DumpsOfSeveralTrainingProcessesTellOfNone) {
+TEST_F(StackLinesTest, SeveralTrainingProcessesAreToldApart) {
   Take(kPySpy);
   Take(
-      "Process 43: python train.py\n"
-      "Thread 43 (active): \"MainThread\"\n"
-      "    step (train.py:88)\n");
-  EXPECT_THAT(stacks_.Dump().threads, IsEmpty());
+      "Process 43: python train.py --local_rank=1\n"
+      "Thread 43 (active)\n"
+      "    step (train.py:88)\n"
+      "Process 42: python train.py\n"
+      "Thread 42 (idle): \"MainThread\"\n"
+      "    save (train.py:99)\n");
+  const std::vector<LoggedStacks> dumps = stacks_.Dumps();
+  ASSERT_THAT(dumps, SizeIs(2));
+  EXPECT_EQ(dumps[0].pid, 42);
+  EXPECT_THAT(dumps[0].threads.front().frames, ElementsAre("save (train.py:99)")) << "the later";
+  EXPECT_EQ(dumps[1].pid, 43);
+  EXPECT_EQ(dumps[1].rank, 1);
+  EXPECT_EQ(dumps[1].threads.front().thread, "MainThread") << "it has the process's number";
+}
+
+TEST_F(StackLinesTest, ALineAboveADumpNumbersItsWorker) {
+  const auto headed = [this](const std::string& heading) {
+    StackLines lines;
+    std::swap(lines, stacks_);
+    Take(absl::StrCat(heading, "\nProcess 42: python train.py\n",
+                      "Thread 42 (active): \"MainThread\"\n    step (train.py:88)\n"));
+    return stacks_.Dumps().at(0).heading;
+  };
+  for (const char* heading : {"=== rank 3 ===", "node7:", "==> logs/worker-2.txt <==", "Rank 3",
+                              "### host tpu-w-3 (us-east5)", "--- Worker 12 ---"}) {
+    EXPECT_EQ(headed(heading), heading);
+  }
+  EXPECT_THAT(headed("$ kubectl exec train-slice-0-3 -- py-spy dump --pid 1"),
+              HasSubstr("train-slice-0-3"));
+  for (const char* other : {"=== pid 4711 ===", "=== process 42 ===", "step 12 loss 0.3",
+                            "worker 3 does not respond, dumping stacks",
+                            "===== step 10 =====", "+ py-spy dump --pid 42"}) {
+    EXPECT_EQ(headed(other), "");
+  }
+}
+
+constexpr char kFormatted[] =
+    "Watchdog triggered because step has not incremented in the last 600 seconds.\n"
+    "Threads:\n"
+    "Thread: MainThread(140736)\n"
+    ">>>   File \"/job/train.py\", line 200, in <module>\n"
+    "    main()\n"
+    ">>>   File \"/job/train.py\", line 120, in main\n"
+    "    loss = step(batch, other_thread)\n"
+    "           ^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+    ">>>   File \"/opt/venv/lib/python3.11/site-packages/jax/_src/array.py\", line 631, in _value\n"
+    "Thread: Thread-1(140737)\n"
+    ">>>   File \"/usr/lib/python3.11/threading.py\", line 973, in _bootstrap\n"
+    "    self._bootstrap_inner()\n";
+
+TEST_F(StackLinesTest, StacksThatAProgramFormatsBeginWithTheOutermostFrame) {
+  Take(kFormatted);
+  Take("step 11\n");
+  const LoggedStacks dump = Dump();
+  ASSERT_THAT(dump.threads, SizeIs(2));
+  EXPECT_EQ(dump.threads[0].thread, "MainThread");
+  EXPECT_THAT(dump.threads[0].frames,
+              ElementsAre("_value (jax/_src/array.py:631)", "main (/job/train.py:120)",
+                          "<module> (/job/train.py:200)"));
+  EXPECT_THAT(dump.threads[1].frames, ElementsAre("_bootstrap (threading.py:973)"));
+}
+
+TEST_F(StackLinesTest, TheThreadThatRunsTheProgramsFileIsTheMainThread) {
+  Take(
+      "# Thread 0x7f12\n"
+      "File: \"/job/train.py\", line 200, in <module>\n"
+      "  main()\n"
+      "File: \"/job/train.py\", line 12, in load\n");
+  const LoggedStacks dump = Dump();
+  ASSERT_THAT(dump.threads, SizeIs(1));
+  EXPECT_EQ(dump.threads[0].thread, "MainThread");
+}
+
+// An exception says where it was raised, a warning or an error of a graph where something was made.
+TEST_F(StackLinesTest, FramesOfAnExceptionAreNoPlaceOfAThread) {
+  for (const char* above : {"Traceback (most recent call last):", "Stack (most recent call last):",
+                            "Original stack trace for 'node':"}) {
+    Take(absl::StrCat("a thread failed\n", above, "\n",
+                      "  File \"/job/train.py\", line 200, in <module>\n"
+                      "    thread.join()\n"
+                      "  File \"/job/train.py\", line 12, in load\n"
+                      "    raise ValueError\n"));
+    EXPECT_THAT(stacks_.Dumps(), IsEmpty()) << above;
+  }
 }
 
 TEST_F(StackLinesTest, AThreadThatAnExceptionEndedHasItsFrames) {
@@ -131,14 +220,14 @@ TEST_F(StackLinesTest, AThreadThatAnExceptionEndedHasItsFrames) {
   EXPECT_EQ(dead.thread, "Exception in thread Thread-12:");
   EXPECT_THAT(dead.frames, ElementsAre("_worker (torch_xla/distributed/parallel_loader.py:166)",
                                        "run (threading.py:870)"));
-  EXPECT_THAT(stacks_.Dump().threads, IsEmpty());
+  EXPECT_THAT(Dump().threads, IsEmpty());
 }
 
 TEST_F(StackLinesTest, WordsOfAProgramAreNoStack) {
   EXPECT_FALSE(stacks_.Take("Process 0: loaded shard 3 (shards.py:12)", {}));
   EXPECT_FALSE(stacks_.Take("Thread 12 finished", {}));
   EXPECT_FALSE(stacks_.Take("called by (most recent call first):", {}));
-  EXPECT_THAT(stacks_.Dump().threads, IsEmpty());
+  EXPECT_THAT(Dump().threads, IsEmpty());
 }
 
 TEST_F(StackLinesTest, AFloodOfThreadsAndFramesIsBounded) {
@@ -148,7 +237,7 @@ TEST_F(StackLinesTest, AFloodOfThreadsAndFramesIsBounded) {
       Take(absl::StrCat("    f", std::string(2 * kMaxLoggedFrameBytes, 'x'), " (a.py:1)\n"));
     }
   }
-  const LoggedStacks dump = stacks_.Dump();
+  const LoggedStacks dump = Dump();
   ASSERT_THAT(dump.threads, SizeIs(kMaxLoggedThreads));
   EXPECT_THAT(dump.threads[0].frames, SizeIs(kMaxLoggedFrames));
   EXPECT_THAT(dump.threads[0].frames[0], SizeIs(kMaxLoggedFrameBytes));
@@ -163,7 +252,7 @@ TEST_F(StackLinesTest, OfManyThreadsTheMainThreadIsKept) {
   Take(
       "Thread 0x00007fe403b964c0 (most recent call first):\n"
       "  File \"/job/train.py\", line 92 in load\n");
-  const LoggedStacks dump = stacks_.Dump();
+  const LoggedStacks dump = Dump();
   ASSERT_THAT(dump.threads, SizeIs(kMaxLoggedThreads));
   EXPECT_EQ(dump.threads[0].thread, "MainThread");
   EXPECT_THAT(dump.threads[0].frames, ElementsAre("load (/job/train.py:92)"));
