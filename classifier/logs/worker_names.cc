@@ -193,6 +193,11 @@ Places ByNames(const std::vector<std::string>& names) {
   for (const std::string& name : names) short_names.emplace_back(BaseName(name));
   Places places = ByNumbers(short_names);
   if (AreAllKnown(places) && (names.size() == 1 || Distinct(places) > 1)) return places;
+  // Of one log, the outer folders tell the user and the machine on which it is read.
+  if (names.size() == 1) {
+    const absl::string_view folders(names.front().data(), names.front().rfind('/') + 1);
+    return ByNumbers({std::string(BaseName(absl::StripSuffix(folders, "/")))});
+  }
   Places of_paths = ByNumbers(names);
   return Distinct(of_paths) > Distinct(places) ? of_paths : places;
 }

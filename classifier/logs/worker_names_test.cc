@@ -46,6 +46,13 @@ TEST(WorkerNamesTest, TakesTheNumbersThatDiffer) {
   EXPECT_EQ(OfPaths({"node1.log", "node2.log", "node3.log"}), (Pairs{{0, 0}, {0, 1}, {0, 2}}));
 }
 
+TEST(WorkerNamesTest, OuterFoldersOfTheOnlyLogTellNothing) {
+  EXPECT_EQ(OfPaths({"/tmp/tmp_w179/run/train.log"}), (Pairs{{-1, -1}}));
+  EXPECT_EQ(OfPaths({"/home/node7/train.log"}), (Pairs{{0, 7}}));
+  EXPECT_EQ(OfPaths({"/tmp/tmp_w179/rank-3/train.log"}), (Pairs{{0, 3}}));
+  EXPECT_EQ(OfPaths({"train.log"}), (Pairs{{-1, -1}}));
+}
+
 TEST(WorkerNamesTest, AMasterStandsBeforeItsWorkers) {
   EXPECT_EQ(OfPaths({"mnist-master-0.log", "mnist-worker-0.log", "mnist-worker-1.log"}),
             (Pairs{{0, 0}, {0, 1}, {0, 2}}));
