@@ -11,9 +11,7 @@
 //
 // Facts: LogEvidence; lines of the coordination service.
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -27,6 +25,7 @@
 #include "classifier/frame.h"
 #include "classifier/frame_match.h"
 #include "classifier/phrases.h"
+#include "classifier/rules/log_words.h"
 #include "classifier/rules/rules.h"
 #include "classifier/stacks.h"
 #include "classifier/thresholds.h"
@@ -342,12 +341,6 @@ bool OfRegistration(const Look& look) {
                      });
 }
 
-bool HoldsAny(std::string_view line, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(), [line](std::string_view word) {
-    return text::ContainsIgnoreCase(line, word);
-  });
-}
-
 // True if connections were closed while workers joined the job: before any step, and by no
 // transport of a collective. Then an address, or a proxy between them, may be at fault as well as
 // the worker that serves the others.
@@ -430,21 +423,6 @@ bool Retries(const Look& look) {
   return true;
 }
 
-// True for an adapter's word on its own port, rather than on a transfer, of which either end can
-// be at fault.
-const LogEvent* OwnPort(const Snapshot& snapshot) {
-  static constexpr std::array<std::string_view, 6> kWords = {
-      "port error",   "PORT_ERR",          "local catastrophic error",
-      "DEVICE_FATAL", "async fatal event", "ink is down"};
-  for (const LogEvent& event : snapshot.log_events) {
-    if (event.kind != LogKind::kNicFault) continue;
-    for (std::string_view word : kWords) {
-      if (text::ContainsIgnoreCase(event.text, word)) return &event;
-    }
-  }
-  return nullptr;
-}
-
 // Ports of a few workers fail, and their steps do not go on. If many ports fail, the fault lies
 // between the workers.
 bool Ports(const Look& look) {
@@ -464,29 +442,6 @@ bool Ports(const Look& look) {
   }
   Add(look, std::move(finding));
   return true;
-}
-
-// The last event of the kind; nullptr: there is none.
-const LogEvent* LastOf(const Snapshot* snapshot, LogKind kind) {
-  const LogEvent* last = nullptr;
-  if (snapshot == nullptr) return last;
-  for (const LogEvent& event : snapshot->log_events) {
-    if (event.kind == kind) last = &event;
-  }
-  return last;
-}
-
-// The line in which a loader of data has failed, rather than is slow.
-const LogEvent* FailedLoader(const Snapshot* snapshot) {
-  static constexpr std::array<std::string_view, 6> kWords = {
-      "` failed",  "failed with", "exited unexpectedly", "terminated unexpectedly",
-      "killed by", "Bus error"};
-  const LogEvent* event = LastOf(snapshot, LogKind::kInputWait);
-  const bool failed =
-      event != nullptr && std::any_of(kWords.begin(), kWords.end(), [event](std::string_view word) {
-        return text::Contains(event->text, word);
-      });
-  return failed ? event : nullptr;
 }
 
 // The loaders of a few workers failed, and these made no step since.
@@ -592,22 +547,6 @@ std::string WithoutDigits(std::string_view line) {
   std::string text(line);
   std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
   return text;
-}
-
-// The activity of a host that a line says to begin.
-std::optional<HostActivity> Begun(std::string_view line) {
-  if (!HoldsAny(line, {"ing "})) return std::nullopt;
-  if (HoldsAny(line, {"restoring", "loading checkpoint", "reading checkpoint"})) {
-    return HostActivity::kCheckpointRestore;
-  }
-  if (HoldsAny(line, {"saving", "serializing", "writing checkpoint"})) {
-    return HostActivity::kCheckpointSave;
-  }
-  if (HoldsAny(line, {"compiling"})) return HostActivity::kCompilation;
-  if (HoldsAny(line, {"loading", "reading", "downloading", "fetching"})) {
-    return HostActivity::kStorageRead;
-  }
-  return std::nullopt;
 }
 
 // All logs but one end with the same line, which says that something is finished; the log of the

@@ -1,0 +1,33 @@
+// The words of a log by which a rule tells what a worker does itself: its loader, its adapter's
+// port, the work that it begins.
+#ifndef RAPIDEYE_CLASSIFIER_RULES_LOG_WORDS_H_
+#define RAPIDEYE_CLASSIFIER_RULES_LOG_WORDS_H_
+
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+
+#include "classifier/verdict.h"
+#include "proto/v1/evidence.h"
+
+namespace rapideye::classifier {
+
+// Case does not count.
+bool HoldsAny(std::string_view line, std::initializer_list<std::string_view> words);
+
+// The last event of the kind; nullptr: there is none.
+const LogEvent* LastOf(const Snapshot* snapshot, LogKind kind);
+
+// The line in which a loader of data has failed, rather than is slow.
+const LogEvent* FailedLoader(const Snapshot* snapshot);
+
+// True for an adapter's word on its own port, rather than on a transfer, of which either end can
+// be at fault.
+const LogEvent* OwnPort(const Snapshot& snapshot);
+
+// The activity of a host that a line says to begin.
+std::optional<HostActivity> Begun(std::string_view line);
+
+}  // namespace rapideye::classifier
+
+#endif  // RAPIDEYE_CLASSIFIER_RULES_LOG_WORDS_H_
