@@ -616,6 +616,16 @@ TEST(JobLogsTest, TheFirstFailureOfANodeIsARankOnlyOfThatNodeAlone) {
   EXPECT_THAT(read({{"node-0.log", "INFO started\n"}, {"node-1.log", failed(-9)}}), IsEmpty());
 }
 
+TEST(JobLogsTest, AWatchdogThatEndsItsProcessInASharedLogIsNoError) {
+  const std::string aborts =
+      "terminate called after throwing an instance of 'std::runtime_error'\n";
+  const std::string waits =
+      "[E ProcessGroupNCCL.cpp:821] [Rank 0] Watchdog caught collective operation timeout: X\n"
+      "[E ProcessGroupNCCL.cpp:821] [Rank 3] Watchdog caught collective operation timeout: X\n";
+  EXPECT_EQ(Diagnose({waits + aborts}).cause, Cause::kUnknown);
+  EXPECT_EQ(Diagnose({Health(aborts)}).detail, Detail::kProcessExit) << "an abort of its own";
+}
+
 TEST(JobLogsTest, AnAbortThatAWatchdogMadeIsNoCause) {
   const std::string aborted =
       "[2023-12-22 06:45:48,361] torch.distributed.elastic.multiprocessing.api: [ERROR] failed "

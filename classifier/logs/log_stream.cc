@@ -25,6 +25,7 @@ constexpr int kMaxEventsOfKind = 24;
 constexpr size_t kMaxEvents = 256;
 constexpr size_t kMaxQuoteBytes = 512;
 constexpr size_t kMaxExits = 256;
+constexpr int32_t kSigAbrt = 6;
 constexpr int32_t kSigBus = 7;
 constexpr int32_t kSigTerm = 15;
 constexpr int32_t kSigSegv = 11;
@@ -299,7 +300,9 @@ void LogStream::TakeDeath(absl::string_view line) {
   const bool fell = signal == kSigSegv || signal == kSigBus;
   const bool told = gone(Complaint::kPeerGone) || gone(Complaint::kLeaderGone) ||
                     gone(Complaint::kLeaderSilent) || gone(Complaint::kByService);
-  if (!fell || !told) reading_.death = StreamDeath{signal, Said(line)};
+  // A watchdog that ends a wait for others ends the process by an abort.
+  const bool by_watchdog = signal == kSigAbrt && gone(Complaint::kTimedOut);
+  if ((!fell || !told) && !by_watchdog) reading_.death = StreamDeath{signal, Said(line)};
 }
 
 // "srun: error: node3: task 2: Killed"; torchrun's "rank : 2" and "exitcode : -9" of the
