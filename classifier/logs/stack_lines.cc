@@ -144,7 +144,7 @@ bool StackLines::TakeFormatted(absl::string_view line, const SaidAt& at) {
     const bool quotes = Quotes(line);
     if (quotes) return form_ == Form::kFormatted;
     in_traceback_ = absl::EndsWith(line, "(most recent call last):");
-    above_ = std::string(line.substr(0, kMaxLogNameBytes));
+    above_.assign(line.data(), std::min(line.size(), kMaxLogNameBytes));
     return form_ == Form::kFormatted && SpeaksOfThread(line);
   }
   quoted_ = Quoted::kSource;
@@ -168,16 +168,17 @@ bool StackLines::TakeFormatted(absl::string_view line, const SaidAt& at) {
 // "==> logs/worker-2.txt <==", "$ kubectl exec train-slice-0-3 -- py-spy dump --pid 1".
 void StackLines::TakeHeading(absl::string_view line) {
   if (heading_lines_ > 0) --heading_lines_;
+  constexpr absl::string_view kBegins = "=#*+-$grwhnptGRWHNPT";
+  if (line.empty() || line.size() > kMaxHeadingBytes || !absl::StrContains(kBegins, line.front())) {
+    return;
+  }
   static const RE2* const kName = new RE2(
       "(?i)^(?:rank|worker|host|node|process|task|replica)[ _=:#-]*\\d+(?:\\s*\\(.*\\))?\\s*:?$");
   static const RE2* const kMarked = new RE2(
       "(?i)^(?:[=#*+-]{2,}|\\$ ).*"
       "\\b(?:rank|worker|host|node|pod|process|task|replica|slice|w)[ _=:#-]*\\d|"
       "^==> .*\\d.* <==$");
-  if (line.size() > kMaxHeadingBytes ||
-      !(RE2::PartialMatch(Text(line), *kName) || RE2::PartialMatch(Text(line), *kMarked))) {
-    return;
-  }
+  if (!RE2::PartialMatch(Text(line), *kName) && !RE2::PartialMatch(Text(line), *kMarked)) return;
   heading_ = std::string(line);
   heading_lines_ = kHeadingLines;
 }
