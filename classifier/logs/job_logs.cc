@@ -307,6 +307,16 @@ void AddStacks(StreamReading& reading, Worker& worker) {
   worker.log.stands_in_stacks = true;
 }
 
+// Drops processes that run another program than most: a board, a service of a logger, a shell. All
+// are dropped if no program has most of them.
+void KeepOneProgram(std::vector<LoggedStacks>& stacks) {
+  std::map<std::string, size_t> programs;
+  for (const LoggedStacks& one : stacks) ++programs[Shape(one.command)];
+  std::erase_if(stacks, [&, all = stacks.size()](const LoggedStacks& one) {
+    return 2 * programs[Shape(one.command)] <= all;
+  });
+}
+
 // Names the workers whose stacks somebody collected in one file: by the headings above the dumps,
 // by the commands of the processes, or in the order in which a launcher started these. False: none
 // of them tells the workers apart.
@@ -336,8 +346,11 @@ void SplitByProcess(std::vector<OneLog>& logs) {
   const auto shared = std::find_if(logs.begin(), logs.end(), shows_several);
   if (shared == logs.end() || std::count_if(logs.begin(), logs.end(), shows_several) > 1) return;
   std::vector<LoggedStacks> stacks = std::exchange(shared->reading.stacks, {});
+  const bool headed = std::any_of(stacks.begin(), stacks.end(),
+                                  [](const LoggedStacks& one) { return !one.heading.empty(); });
+  if (!headed) KeepOneProgram(stacks);
   std::vector<LogName> names(stacks.size());
-  if (!NameProcesses(stacks, logs.size() == 1, names)) return;
+  if (stacks.size() < 2 || !NameProcesses(stacks, logs.size() == 1, names)) return;
   shared->name.of_nobody = true;
   const StreamReading reading = shared->reading;
   const std::string path = shared->name.path;

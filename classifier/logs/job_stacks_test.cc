@@ -96,6 +96,17 @@ TEST(JobStacksTest, DumpsOfAllRanksMayStandInOneFile) {
   EXPECT_EQ(verdict.culprits.at(0).host, "pid-4713");
 }
 
+TEST(JobStacksTest, AnotherProgramBesideTheRanksIsNoRank) {
+  const std::string board =
+      "Process 99: python -m tensorboard.main\nThread 99 (idle): \"MainThread\"\n"
+      "    next_batch (feed.py:44)\n    <module> (tensorboard/main.py:3)\n\n";
+  const std::string ranks =
+      absl::StrCat(Spied(11, kSpiedInDevice), Spied(12, kSpiedInDevice), Spied(13, kSpiedInDevice));
+  EXPECT_THAT(Named(Diagnose({ranks + board})), IsEmpty());
+  EXPECT_THAT(Named(Diagnose({ranks + Spied(14, kSpiedInLoader) + board})), ElementsAre(3));
+  EXPECT_THAT(Named(Diagnose({Spied(11, kSpiedInDevice) + board})), IsEmpty());
+}
+
 TEST(JobStacksTest, DumpsOfOneHostBesideOthersTellNoRanks) {
   const auto host = [](const char* odd) {
     return absl::StrCat(Spied(11, kSpiedInDevice), Spied(12, kSpiedInDevice),

@@ -197,6 +197,7 @@ bool StackLines::TakeProcess(absl::string_view line) {
       "[ -](?:process[_-](?:id|index)|(?:local[_-])?rank|(?:task|worker)[_-]id)[ =](\\d{1,6})\\b");
   int32_t rank = 0;
   if (RE2::PartialMatch(command, *kRank, &rank)) dump_.rank = rank;
+  dump_.command = command.substr(0, kMaxLogNameBytes);
   return true;
 }
 

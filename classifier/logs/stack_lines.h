@@ -26,6 +26,7 @@ struct LoggedStacks {
   std::vector<Stack> threads;
   SaidAt at;
   int64_t pid = 0;              // 0: not told
+  std::string command;          // of the process; empty: not told
   std::optional<int32_t> rank;  // by an argument of its command
   std::string heading;          // a line above the dump that numbers the worker; empty: none
 };
