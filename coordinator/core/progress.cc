@@ -7,12 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "classifier/pause.h"
 #include "coordinator/core/limits.h"
+#include "coordinator/core/measured.h"
 
 namespace rapideye::coordinator {
 namespace {
-
-// The evidence of progress that counts: the first of these that any worker has.
-enum class Measured { kByLaunches, kByPages, kByLines, kByActivity };
 
 // The job as a whole, for one judgement.
 struct Overview {
@@ -144,48 +142,6 @@ void ObserveStep(int64_t agent, const wire::Heartbeat& heartbeat, absl::Duration
 
 void Lower(std::optional<absl::Duration>& earliest, absl::Duration time) {
   earliest = std::min(earliest.value_or(time), time);
-}
-
-Measured HowToMeasure(const std::map<WorkerId, WorkerProgress>& workers) {
-  Measured measured = Measured::kByActivity;
-  for (const auto& [id, worker] : workers) {
-    // The only log with steps may have gone with its host: lines count even so.
-    if (worker.ByLines()) measured = std::min(measured, Measured::kByLines);
-    if (!worker.Shown()) continue;
-    if (worker.runtime_answers) return Measured::kByLaunches;
-    if (!worker.ByLines()) measured = Measured::kByPages;
-  }
-  return measured;
-}
-
-// True if this worker takes part in the measure.
-bool Tells(const WorkerProgress& worker, Measured measured) {
-  switch (measured) {
-    case Measured::kByLaunches:
-      return worker.Shown() && worker.runtime_answers;
-    case Measured::kByPages:
-      return worker.Shown() && !worker.ByLines();
-    case Measured::kByLines:
-      return worker.ByLines();
-    case Measured::kByActivity:
-      return worker.connected && worker.active_at.has_value();
-  }
-  return false;
-}
-
-// Names the evidence of progress for people.
-const char* Name(Measured measured) {
-  switch (measured) {
-    case Measured::kByLaunches:
-      return "launches of the TPU runtime";
-    case Measured::kByPages:
-      return "steps of the progress pages";
-    case Measured::kByLines:
-      return "steps that the log tells";
-    case Measured::kByActivity:
-      break;
-  }
-  return "work of the processes";
 }
 
 // The signal of most workers: the others may lack the better signals.
@@ -466,13 +422,15 @@ std::optional<Standstill> Progress::Judge(const Thresholds& thresholds, const Le
                                           absl::Duration now) const {
   std::optional<Standstill> measure = Measure(thresholds, learning, now);
   if (measure.has_value() && measure->still_for < measure->threshold) measure.reset();
-  if (!measure.has_value()) return JudgeMost(thresholds, learning, now);
+  if (!measure.has_value()) measure = JudgeMost(thresholds, learning, now);
+  if (!measure.has_value()) return JudgeEach(workers_, hosts_, thresholds, learning, now);
+  if (measure->most_stand) return measure;
   measure->most_stand = MostStandSince(now - 2 * measure->threshold);
   return measure;
 }
 
 bool Progress::MostStandSince(absl::Duration moment) const {
-  const Measured measured = HowToMeasure(workers_);
+  const Measured measured = HowToMeasure(workers_, hosts_);
   Tally all;
   Tally moved;
   for (const auto& [id, worker] : workers_) {
@@ -487,7 +445,7 @@ bool Progress::MostStandSince(absl::Duration moment) const {
 
 std::optional<Standstill> Progress::JudgeMost(const Thresholds& thresholds,
                                               const Learning& learning, absl::Duration now) const {
-  const Measured measured = HowToMeasure(workers_);
+  const Measured measured = HowToMeasure(workers_, hosts_);
   if (measured == Measured::kByLines) return std::nullopt;
   Tally telling;
   Tally standing;
@@ -533,7 +491,7 @@ std::optional<Standstill> Progress::JudgeMost(const Thresholds& thresholds,
 }
 
 std::optional<absl::Duration> Progress::LastWork() const {
-  if (HowToMeasure(workers_) != Measured::kByActivity) return std::nullopt;
+  if (HowToMeasure(workers_, hosts_) != Measured::kByActivity) return std::nullopt;
   std::multimap<absl::Duration, double, std::greater<>> times;  // and votes
   double connected = 0;
   double told = 0;
@@ -596,7 +554,7 @@ std::optional<Standstill> Progress::Measure(const Thresholds& thresholds, const 
                                             absl::Duration now) const {
   Overview job;
   job.last_completion = LastCompletion();
-  job.measured = HowToMeasure(workers_);
+  job.measured = HowToMeasure(workers_, hosts_);
   if (job.measured == Measured::kByActivity) return MeasureWork(thresholds, learning, now);
   const auto since = [&](absl::Duration begin, absl::Duration threshold, const char* why) {
     return Standstill{.threshold = threshold,
