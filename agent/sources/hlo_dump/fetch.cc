@@ -23,6 +23,7 @@
 #include "classifier/hlo/assignment.h"
 #include "classifier/hlo/module.h"
 #include "classifier/hlo/waits.h"
+#include "proto/common/file/regular_file.h"
 #include "proto/common/gzip/gzip.h"
 #include "proto/wire/limits.h"
 
@@ -77,8 +78,17 @@ absl::Status FromErrno(const std::string& what) {
 class Directory {
  public:
   static absl::StatusOr<Directory> Open(const std::string& path) {
-    DIR* handle = opendir(path.c_str());
-    if (handle == nullptr) return FromErrno(path);
+    const absl::StatusOr<int> descriptor = file::OpenDirectory(path);
+    if (absl::IsNotFound(descriptor.status())) {
+      errno = ENOENT;
+      return FromErrno(path);
+    }
+    if (!descriptor.ok()) return descriptor.status();
+    DIR* handle = fdopendir(*descriptor);
+    if (handle == nullptr) {
+      close(*descriptor);
+      return FromErrno(path);
+    }
     return Directory(path, handle);
   }
   Directory(Directory&& other) noexcept

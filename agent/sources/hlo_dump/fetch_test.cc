@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -335,6 +336,26 @@ TEST_F(HloDumpTest, WhoMeetsAtACollective) {
   // Without an assignment the order of the devices is not known.
   EXPECT_EQ(found["jit_b"]["psum.7"].waits, HloWaits::kInSlice);
   EXPECT_EQ(found["jit_b"]["psum.7"].meeting, nullptr);
+}
+
+// The job puts a link in the place of its directory: an agent with more rights would send the
+// programs of somebody else.
+TEST_F(HloDumpTest, ALinkOfTheJobLeadsToNoDumpsOfOthers) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs to be root to give files away";
+  constexpr uid_t kJob = 65534;
+  Write("module_0001.jit_step.after_optimizations.txt", "HloModule jit_step");
+  const std::string ours = path_;
+  const std::string link = ours + "-link";
+  fs::create_symlink(ours, link);
+  path_ = link;
+  EXPECT_TRUE(Read("jit_step").ok()) << Read("jit_step").status();
+  ASSERT_EQ(lchown(link.c_str(), kJob, kJob), 0);
+  EXPECT_TRUE(absl::IsPermissionDenied(Read("jit_step").status())) << Read("jit_step").status();
+  EXPECT_THAT(List().unavailable, HasSubstr("by a link of another user"));
+  ASSERT_EQ(chown(ours.c_str(), kJob, kJob), 0);
+  EXPECT_TRUE(Read("jit_step").ok()) << Read("jit_step").status();
+  fs::remove(link);
+  path_ = ours;
 }
 
 }  // namespace

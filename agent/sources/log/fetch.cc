@@ -1,5 +1,6 @@
 #include "agent/sources/log/fetch.h"
 
+#include <dirent.h>
 #include <glob.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -31,13 +32,26 @@ std::string FolderOf(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
-std::vector<std::string> Expand(const std::string& pattern) {
+// glob's functions for directories take no argument of ours.
+thread_local int entries_left = 0;
+
+// `too_many`: not all of its directories' entries were looked at.
+std::vector<std::string> Expand(const std::string& pattern, bool& too_many) {
   if (!IsPattern(pattern)) return {pattern};
   std::vector<std::string> paths;
   glob_t found = {};
-  if (glob(pattern.c_str(), 0, nullptr, &found) == 0) {
+  found.gl_opendir = [](const char* path) -> void* { return opendir(path); };
+  found.gl_readdir = [](void* directory) {
+    return --entries_left < 0 ? nullptr : readdir(static_cast<DIR*>(directory));
+  };
+  found.gl_closedir = [](void* directory) { closedir(static_cast<DIR*>(directory)); };
+  found.gl_lstat = lstat;
+  found.gl_stat = stat;
+  entries_left = kMaxSearchedEntries;
+  if (glob(pattern.c_str(), GLOB_ALTDIRFUNC, nullptr, &found) == 0) {
     paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   }
+  too_many = entries_left < 0;
   globfree(&found);
   return paths;
 }
@@ -131,7 +145,14 @@ void LogFollower::Search(logs::LogReading& reading) {
   for (const std::string& pattern : options_.patterns) {
     const std::string folder = FolderOf(pattern);
     if (!IsPattern(folder)) changes_.WatchDirectory(folder);
-    const std::vector<std::string> paths = Expand(pattern);
+    bool too_many = false;
+    const std::vector<std::string> paths = Expand(pattern, too_many);
+    if (too_many) {
+      NoteOnce(
+          absl::StrCat("--log=", pattern, ": its directories hold more than ", kMaxSearchedEntries,
+                       " entries: not all are looked at; make it narrower"),
+          reading);
+    }
     if (paths.empty()) {
       NoteOnce(absl::StrCat("--log=", pattern, ": nothing matches yet"), reading);
     }

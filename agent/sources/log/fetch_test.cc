@@ -1,5 +1,6 @@
 #include "agent/sources/log/fetch.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -17,9 +18,11 @@
 namespace rapideye::agent {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 // Lines that are events, told apart by their peer.
@@ -342,6 +345,19 @@ TEST_F(LogFollowerTest, FollowsNoMoreFilesThanItMay) {
   const logs::LogReading reading = Read();
   ASSERT_THAT(reading.notes, SizeIs(1));
   EXPECT_THAT(reading.notes[0], HasSubstr("make the patterns of --log narrower"));
+}
+
+TEST_F(LogFollowerTest, ADirectoryOfMillionsIsNotSearchedToItsEnd) {
+  Append("log", "x\n");
+  for (int i = 0; i < kMaxSearchedEntries; ++i) {
+    close(open(Path(absl::StrCat("other", i)).c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+  }
+  Follow("log*");
+  const logs::LogReading reading = Read();
+  ASSERT_THAT(reading.notes, Contains(HasSubstr("not all are looked at")));
+  for (int i = 0; i < 10; ++i) std::filesystem::remove(Path(absl::StrCat("other", i)));
+  Follow("log*");
+  EXPECT_THAT(Read().notes, Not(Contains(HasSubstr("not all are looked at"))));
 }
 
 TEST_F(LogFollowerTest, TellsTheStepWhenItHasGrown) {

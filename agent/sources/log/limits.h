@@ -19,6 +19,9 @@ inline constexpr int64_t kMaxLogBacklogBytes = 16 * 1024 * 1024;
 inline constexpr size_t kLogTailBytes = 64;
 // Files that one agent follows.
 inline constexpr size_t kMaxLogFiles = 64;
+// Entries of directories that one search of a pattern looks at. A directory of a job that runs wild
+// may hold millions, which would take the agent's memory every two seconds.
+inline constexpr int kMaxSearchedEntries = 20'000;
 // Interval at which followed files are checked for growth, two system calls each; also files
 // whose growth the kernel does not report.
 inline constexpr absl::Duration kLogPoll = absl::Milliseconds(500);

@@ -142,9 +142,10 @@ absl::StatusOr<ProgressPage> ProgressPageReader::ReadPage(int descriptor, size_t
 }
 
 bool ProgressPageReader::Lives(int descriptor, const ProcessId& writer) const {
-  // The lock shows that the writer lives even in another container, with other process numbers.
+  // The lock shows that the writer lives even in another container, with other process numbers. A
+  // lock for reading, which whoever may read the page may hold, is not its writer's.
   struct flock lock = {};
-  lock.l_type = F_WRLCK;
+  lock.l_type = F_RDLCK;
   lock.l_whence = SEEK_SET;
   if (fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK) return true;
   const auto stat = ParseProcessStat(FirstLine(absl::StrCat(proc_root_, "/", writer.pid, "/stat")));

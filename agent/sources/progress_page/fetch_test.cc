@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -134,6 +135,26 @@ TEST_F(ProgressPageTest, WhatAProcessHasLeftIsNotBelievedAndTheNextOneTakesThePa
   const int64_t ticks = progress.page.start_ticks;
   show_start(ticks + 1);
   EXPECT_THAT(Read().unavailable, HasSubstr("has ended"));
+  // A neighbour who may only read the page locks it.
+  int told[2] = {-1, -1};
+  ASSERT_EQ(pipe(told), 0);
+  const pid_t neighbour = fork();
+  if (neighbour == 0) {
+    struct flock lock = {};
+    lock.l_type = F_RDLCK;
+    const int file = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    const char locked = fcntl(file, F_SETLK, &lock) == 0 ? 1 : 0;
+    if (write(told[1], &locked, 1) == 1) pause();
+    _exit(0);
+  }
+  char locked = 0;
+  ASSERT_EQ(read(told[0], &locked, 1), 1);
+  EXPECT_EQ(locked, 1);
+  EXPECT_THAT(Read().unavailable, HasSubstr("has ended"));
+  kill(neighbour, SIGKILL);
+  ASSERT_EQ(waitpid(neighbour, nullptr, 0), neighbour);
+  close(told[0]);
+  close(told[1]);
   // Without its lock (a file system may have none) the process itself tells.
   show_start(ticks);
   EXPECT_TRUE(Read().progress.has_value());

@@ -37,7 +37,30 @@ class LinkWalk {
   LinkWalk(const LinkWalk&) = delete;
   LinkWalk& operator=(const LinkWalk&) = delete;
 
-  absl::StatusOr<int> Open() {
+  absl::StatusOr<int> OpenFile() {
+    absl::StatusOr<int> file = Walk();
+    if (file.ok() && *file < 0) return NotRegular();
+    return file;
+  }
+
+  absl::StatusOr<int> OpenDirectory() {
+    const absl::StatusOr<int> file = Walk();
+    if (!file.ok()) return file.status();
+    if (*file >= 0) {
+      close(*file);
+      return absl::ErrnoToStatus(ENOTDIR, path_);
+    }
+    struct stat info = {};
+    if (fstat(fd_, &info) != 0) return Failed();
+    if (!MayShow(info)) return LeadsToAnother();
+    const int directory = openat(fd_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0) return Failed();
+    return directory;
+  }
+
+ private:
+  // The file at the path's end; -1: that is the directory fd_.
+  absl::StatusOr<int> Walk() {
     Restart();
     while (fd_ >= 0 && !left_.empty()) {
       const std::string name = left_.front();
@@ -64,13 +87,23 @@ class LinkWalk {
       }
     }
     if (fd_ < 0) return Failed();
-    return NotRegular();
+    return -1;
   }
 
- private:
   absl::Status Failed() const { return absl::ErrnoToStatus(errno, path_); }
   absl::Status NotRegular() const {
     return absl::FailedPreconditionError(absl::StrCat(path_, " is not a regular file"));
+  }
+  absl::Status LeadsToAnother() const {
+    return absl::PermissionDeniedError(
+        absl::StrCat(path_,
+                     " leads by a link of another user to a file that is not that "
+                     "user's; name the file itself"));
+  }
+  // True if the owners of all links may show it.
+  bool MayShow(const struct stat& target) const {
+    return std::all_of(owners_.begin(), owners_.end(),
+                       [&target](uid_t owner) { return owner == target.st_uid; });
   }
 
   void Leave() {
@@ -110,13 +143,7 @@ class LinkWalk {
 
   absl::StatusOr<int> OpenLast(const std::string& name, const struct stat& seen) const {
     if (!S_ISREG(seen.st_mode)) return NotRegular();
-    if (std::any_of(owners_.begin(), owners_.end(),
-                    [&seen](uid_t owner) { return owner != seen.st_uid; })) {
-      return absl::PermissionDeniedError(
-          absl::StrCat(path_,
-                       " leads by a link of another user to a file that is not that "
-                       "user's; name the file itself"));
-    }
+    if (!MayShow(seen)) return LeadsToAnother();
     const int file =
         openat(fd_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     if (file < 0) return Failed();
@@ -140,7 +167,12 @@ class LinkWalk {
 
 absl::StatusOr<int> OpenRegularFile(const std::string& path) {
   if (path.empty()) return absl::InvalidArgumentError("the file has no name");
-  return LinkWalk(path).Open();
+  return LinkWalk(path).OpenFile();
+}
+
+absl::StatusOr<int> OpenDirectory(const std::string& path) {
+  if (path.empty()) return absl::InvalidArgumentError("the directory has no name");
+  return LinkWalk(path).OpenDirectory();
 }
 
 }  // namespace rapideye::file

@@ -1,4 +1,4 @@
-// OpenRegularFile reads files that stand where other users may write.
+// OpenRegularFile and OpenDirectory open what stands where other users may write.
 #ifndef RAPIDEYE_PROTO_COMMON_FILE_REGULAR_FILE_H_
 #define RAPIDEYE_PROTO_COMMON_FILE_REGULAR_FILE_H_
 
@@ -15,6 +15,10 @@ namespace rapideye::file {
 // PERMISSION_DENIED for such a link; FAILED_PRECONDITION if it is not a regular file; else as
 // errno says, NOT_FOUND if there is none. Thread-safe.
 absl::StatusOr<int> OpenRegularFile(const std::string& path);
+
+// As OpenRegularFile, but opens the directory `path`, to list it and to open files in it.
+// FAILED_PRECONDITION if it is no directory.
+absl::StatusOr<int> OpenDirectory(const std::string& path);
 
 }  // namespace rapideye::file
 

@@ -93,6 +93,27 @@ TEST_F(RegularFileTest, ALinkOfAnotherUserLeadsToThatUsersFilesOnly) {
   EXPECT_THAT(OpenHere("by-way-of-ours"), HasSubstr("to a file that is not that user's"));
 }
 
+TEST_F(RegularFileTest, DirectoriesFollowTheSameRule) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs to be root to give files away";
+  for (const char* folder : {"ours", "theirs"}) {
+    fs::create_directory(Path(folder));
+    Link(absl::StrCat("to-", folder), folder);
+    Give(absl::StrCat("to-", folder), kJob);
+  }
+  Give("theirs", kJob);
+  Write("file");
+  for (const char* name : {"ours", "theirs", "to-theirs", "to-theirs/../theirs/."}) {
+    const absl::StatusOr<int> opened = OpenDirectory(Path(name));
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    close(*opened);
+  }
+  EXPECT_TRUE(absl::IsPermissionDenied(OpenDirectory(Path("to-ours")).status()));
+  EXPECT_TRUE(absl::IsPermissionDenied(OpenDirectory(Path("to-ours/.")).status()));
+  EXPECT_TRUE(absl::IsNotFound(OpenDirectory(Path("none")).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(OpenDirectory(Path("file")).status()));
+  EXPECT_FALSE(OpenDirectory("").ok());
+}
+
 TEST_F(RegularFileTest, WhatIsNoRegularFileIsNotOpened) {
   ASSERT_EQ(mkfifo(Path("fifo").c_str(), 0600), 0);
   Link("device", "/dev/tty");
