@@ -37,6 +37,11 @@ constexpr unsigned kMaxConnectionsPerPeer = kMaxConnections / 2;
 // Connections whose requests are on their way: the oldest makes room.
 constexpr size_t kMaxUnfinished = kMaxConnectionsPerPeer / 2;
 constexpr absl::Duration kRequestTime = absl::Seconds(kRequestSeconds);
+// Connections whose answers are on their way, which a peer may read as slowly as it likes: the
+// oldest makes room. Together with unfinished requests they leave a peer some connections.
+constexpr size_t kMaxUnread = kMaxUnfinished - 4;
+// A capture of the largest size takes less on any network.
+constexpr absl::Duration kAnswerTime = absl::Minutes(2);
 // How often overdue requests are looked for.
 constexpr absl::Duration kRequestCheck = absl::Milliseconds(250);
 // Several, so that one handler that waits does not hold up a probe.
@@ -84,17 +89,22 @@ class HttpServer::Requests {
   void Begin(const MHD_Connection* connection, int descriptor) {
     const MutexLock lock(mutex_);
     arriving_[connection] = {MonotonicTime(), descriptor};
-    if (arriving_.size() <= kMaxUnfinished) return;
-    const auto oldest =
-        std::min_element(arriving_.begin(), arriving_.end(),
-                         [](const auto& a, const auto& b) { return a.second.at < b.second.at; });
-    shutdown(oldest->second.descriptor, SHUT_RDWR);
-    arriving_.erase(oldest);
+    MakeRoom(arriving_, kMaxUnfinished);
   }
-  // The connection's request is there, or the connection is about to be closed.
+  // The connection's request is there: its answer is on its way from now on.
+  void Arrived(const MHD_Connection* connection) {
+    const MutexLock lock(mutex_);
+    const auto found = arriving_.find(connection);
+    if (found == arriving_.end()) return;
+    answered_[connection] = {MonotonicTime(), found->second.descriptor};
+    arriving_.erase(found);
+    MakeRoom(answered_, kMaxUnread);
+  }
+  // The connection is about to be closed.
   void End(const MHD_Connection* connection) {
     const MutexLock lock(mutex_);
     arriving_.erase(connection);
+    answered_.erase(connection);
   }
 
  private:
@@ -103,17 +113,34 @@ class HttpServer::Requests {
     int descriptor = -1;
   };
 
-  void CutOff(absl::Duration now) {
-    const MutexLock lock(mutex_);
-    for (auto it = arriving_.begin(); it != arriving_.end();) {
-      const bool overdue = now - it->second.at > kRequestTime;
+  using Connections = std::map<const MHD_Connection*, Begun>;
+
+  static void MakeRoom(Connections& connections, size_t most) {
+    if (connections.size() <= most) return;
+    const auto oldest =
+        std::min_element(connections.begin(), connections.end(),
+                         [](const auto& a, const auto& b) { return a.second.at < b.second.at; });
+    shutdown(oldest->second.descriptor, SHUT_RDWR);
+    connections.erase(oldest);
+  }
+
+  static void CutOff(Connections& connections, absl::Duration begun_before) {
+    for (auto it = connections.begin(); it != connections.end();) {
+      const bool overdue = it->second.at < begun_before;
       if (overdue) shutdown(it->second.descriptor, SHUT_RDWR);
-      it = overdue ? arriving_.erase(it) : std::next(it);
+      it = overdue ? connections.erase(it) : std::next(it);
     }
   }
 
+  void CutOff(absl::Duration now) {
+    const MutexLock lock(mutex_);
+    CutOff(arriving_, now - kRequestTime);
+    CutOff(answered_, now - kAnswerTime);
+  }
+
   Mutex mutex_;
-  std::map<const MHD_Connection*, Begun> arriving_ ABSL_GUARDED_BY(mutex_);
+  Connections arriving_ ABSL_GUARDED_BY(mutex_);
+  Connections answered_ ABSL_GUARDED_BY(mutex_);
   PeriodicWorker worker_;
 };
 
@@ -188,7 +215,7 @@ struct HttpServer::Library {
       return MHD_YES;
     }
     if (*upload_size != 0) return MHD_NO;  // a GET with a body: closed
-    server.requests_->End(connection);
+    server.requests_->Arrived(connection);
     const char* const host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
     if (server.only_local_ && host != nullptr && !IsLocalHost(host)) {
       return Queue(server, connection,

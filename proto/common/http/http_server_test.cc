@@ -141,6 +141,24 @@ TEST_F(HttpServerTest, AProbeIsAnsweredWhileAllOthersDribble) {
   EXPECT_THAT(http::Ask(server_->address(), "GET", "/healthz", "127.0.0.2"), HasSubstr("200 OK"));
 }
 
+// Clients that read nothing kept their connections for as long as they liked.
+TEST_F(HttpServerTest, AProbeIsAnsweredWhileAllOthersReadNothing) {
+  body_ = std::string(4 << 20, 'x');  // more than the kernel takes
+  std::vector<std::unique_ptr<Client>> reading;
+  for (const char* from : {"127.0.0.1", "127.0.0.2", "127.0.0.3"}) {
+    for (int i = 0; i < 64; ++i) {
+      reading.push_back(std::make_unique<Client>(server_->address(), from));
+      try {
+        reading.back()->Send("GET /page HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      } catch (const std::runtime_error&) {  // it was cut off already
+      }
+    }
+  }
+  for (const char* from : {"127.0.0.1", "127.0.0.2"}) {
+    EXPECT_THAT(http::Ask(server_->address(), "HEAD", "/healthz", from), HasSubstr("200 OK"));
+  }
+}
+
 // A chunk's extension is neither a header nor a body, and each byte of it is a sign of life.
 TEST_F(HttpServerTest, ARequestThatDoesNotEndInTimeEndsItsConnection) {
   const absl::Duration begin = MonotonicTime();
