@@ -83,7 +83,8 @@ void Coordinator::BeginWork() {
   hooks_ = std::make_shared<ProcessHookRunner>(HookLimits{.timeout = settings_.removal.hook_timeout,
                                                           .grace = kHookGrace,
                                                           .max_output = kMaxHookOutput},
-                                               ProcessEnvironment());
+                                               ProcessEnvironment(), "coordinator",
+                                               /*job_by_worker=*/settings_.core.shape.job.empty());
   removal_worker_ = std::make_unique<RemovalWorker>(RemovalWorker::Settings{
       .removal = settings_.removal,
       .state_dir = settings_.state_dir,

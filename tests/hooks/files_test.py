@@ -123,14 +123,21 @@ class Restart(HookCase):
         self.assertIn("not restarted", self.hook("restart-job", test=True, RESTART="slurm"))
         self.assertEqual(self.calls("scontrol"), [])
 
-    def test_a_remover_takes_no_job_from_a_name(self):
-        self.environment["RAPIDEYE_CALLER"] = "remover"
+    def takes_no_name(self):
         for platform, name in ("slurm", "SLURM_JOB"), ("jobset", "JOBSET"):
             self.stand_in("scontrol")
             self.stand_in("kubectl")
             self.assertIn(f"RESTART_{name} is not set",
                           self.hook("restart-job", status=2, RESTART=platform))
         self.assertEqual(self.calls("scontrol") + self.calls("kubectl"), [])
+
+    def test_a_remover_takes_no_job_from_a_name(self):
+        self.environment["RAPIDEYE_CALLER"] = "remover"
+        self.takes_no_name()
+
+    def test_no_job_is_taken_from_the_name_that_a_worker_states(self):
+        self.environment["RAPIDEYE_JOB_STATED_BY"] = "worker"
+        self.takes_no_name()
 
     def test_leaves_alone_what_was_restarted_since(self):
         for state, start in (("RUNNING", 1_900_000_000), ("PENDING", "Unknown"), ("COMPLETED", 1)):

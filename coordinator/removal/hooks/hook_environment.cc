@@ -58,6 +58,7 @@ std::vector<std::string> HookEnvironment(const HookRun& call,
   variables["RAPIDEYE_REVISION"] = absl::StrCat(call.revision);
   variables["RAPIDEYE_CAUSE"] = Value(call.cause);
   variables["RAPIDEYE_JOB"] = Value(call.job);
+  if (call.job_by_worker) variables["RAPIDEYE_JOB_STATED_BY"] = "worker";
   variables["RAPIDEYE_REMOVE_HOSTS"] = Value(absl::StrJoin(call.remove_hosts, ","));
   variables["RAPIDEYE_REMOVE_NODES"] = Value(absl::StrJoin(call.remove_nodes, ","));
   std::vector<std::string> environment;

@@ -28,6 +28,9 @@ TEST(HookEnvironment, IsSmall) {
                           "RAPIDEYE_INCIDENT=20261120T120000Z-0badcafe", "RAPIDEYE_JOB=train",
                           "RAPIDEYE_REMOVE_HOSTS=host-3,host-7", "RAPIDEYE_REMOVE_NODES=,node-7",
                           "RAPIDEYE_REVISION=1"));
+  HookRun unnamed = Call();
+  unnamed.job_by_worker = true;
+  EXPECT_THAT(HookEnvironment(unnamed, {}), Contains("RAPIDEYE_JOB_STATED_BY=worker"));
   HookRun later = Call();
   later.revision = 2;
   EXPECT_THAT(HookEnvironment(later, {}), Contains("RAPIDEYE_REVISION=2"));

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -62,30 +63,68 @@ HookOutcome EndOf(const ProcessOutcome& process) {
   return outcome;
 }
 
-// True if other users may change the file, by its group or mode. A file on a read-only mount, as
-// the volume of a ConfigMap is, cannot change, whatever its mode.
-bool OthersMayChange(const std::string& path, const struct stat& info) {
+// A file on a read-only mount, as the volume of a ConfigMap is, cannot change, whatever its mode.
+bool MayChange(const std::string& path) {
   struct statvfs file_system = {};
-  return (info.st_mode & (S_IWGRP | S_IWOTH)) != 0 &&
-         (statvfs(path.c_str(), &file_system) != 0 || (file_system.f_flag & ST_RDONLY) == 0);
+  return statvfs(path.c_str(), &file_system) != 0 || (file_system.f_flag & ST_RDONLY) == 0;
 }
 
-// A user who may write to a folder may replace the files in it; not so in a sticky folder, such as
-// /tmp.
-absl::Status CheckFoldersOf(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::path real = std::filesystem::canonical(path, error);
-  for (std::filesystem::path at = real; !error && at.has_relative_path();) {
-    at = at.parent_path();
-    struct stat info = {};
-    if (stat(at.c_str(), &info) != 0) return absl::InvalidArgumentError(Reason(at.c_str(), errno));
-    if ((info.st_mode & S_ISVTX) == 0 && OthersMayChange(at, info)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "hook ", path, " may be replaced by other users of this machine: chmod go-w ",
-          at.string(), ", or put the hook elsewhere"));
-    }
+// True if other users may change the file, by its group or mode.
+bool OthersMayChange(const std::string& path, const struct stat& info) {
+  return (info.st_mode & (S_IWGRP | S_IWOTH)) != 0 && MayChange(path);
+}
+
+// True if it belongs to a user, other than root, who may change it and whatever is in it.
+bool IsOfAnother(const std::string& path, const struct stat& info) {
+  return info.st_uid != 0 && info.st_uid != geteuid() && MayChange(path);
+}
+
+// A user who may write to a folder may replace the files in it; in a sticky folder, such as /tmp,
+// only the folder's owner may.
+absl::Status CheckFolder(const std::string& hook, const std::string& folder) {
+  struct stat info = {};
+  if (stat(folder.c_str(), &info) != 0)
+    return absl::InvalidArgumentError(Reason(folder.c_str(), errno));
+  if (IsOfAnother(folder, info)) {
+    return absl::InvalidArgumentError(absl::StrCat("hook ", hook,
+                                                   " may be replaced by the owner of ", folder,
+                                                   ": chown it to root, or put the hook "
+                                                   "elsewhere"));
   }
-  if (error) return absl::InvalidArgumentError(absl::StrCat("hook ", path, ": ", error.message()));
+  if ((info.st_mode & S_ISVTX) == 0 && OthersMayChange(folder, info)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("hook ", hook, " may be replaced by other users of this machine: chmod go-w ",
+                     folder, ", or put the hook elsewhere"));
+  }
+  return absl::OkStatus();
+}
+
+// Checks each folder in which a part of the path is looked up, also those that links lead through.
+absl::Status CheckFoldersOf(const std::string& hook) {
+  namespace fs = std::filesystem;
+  constexpr int kMostLinks = 40;  // as Linux itself follows
+  std::error_code error;
+  fs::path at = "/";
+  std::deque<fs::path> left;
+  const auto prepend = [&](const fs::path& path) {
+    const fs::path parts = path.relative_path();
+    left.insert(left.begin(), parts.begin(), parts.end());
+    if (path.is_absolute()) at = "/";
+  };
+  prepend(fs::absolute(hook, error));
+  for (int links = 0; !error && !left.empty();) {
+    const fs::path next = at / left.front();
+    left.pop_front();
+    if (absl::Status status = CheckFolder(hook, at.string()); !status.ok()) return status;
+    if (!fs::is_symlink(next, error)) {
+      at = next.lexically_normal();
+      continue;
+    }
+    if (++links > kMostLinks)
+      error = std::make_error_code(std::errc::too_many_symbolic_link_levels);
+    if (const fs::path target = fs::read_symlink(next, error); !error) prepend(target);
+  }
+  if (error) return absl::InvalidArgumentError(absl::StrCat("hook ", hook, ": ", error.message()));
   return absl::OkStatus();
 }
 
@@ -103,6 +142,10 @@ absl::Status CheckHook(const std::string& path) {
   if (OthersMayChange(path, file)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "hook ", path, " may be changed by other users of this machine; chmod go-w it"));
+  }
+  if (IsOfAnother(path, file)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "hook ", path, " belongs to another user, who may change it; chown it to root"));
   }
   return CheckFoldersOf(path);
 }

@@ -180,6 +180,36 @@ TEST_F(HookProcessTest, LeavesNoDescriptorBehind) {
   close(after);
 }
 
+TEST_F(HookProcessTest, AHookOfAnotherUserIsRefused) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root may give files away";
+  constexpr uid_t kAnother = 65534;
+  const std::string path = Script("exit 0");
+  ASSERT_EQ(chown(path.c_str(), kAnother, 0), 0);
+  EXPECT_THAT(CheckHook(path).ToString(), HasSubstr("belongs to another user"));
+  ASSERT_EQ(chown(path.c_str(), 0, 0), 0);
+  EXPECT_TRUE(CheckHook(path).ok()) << CheckHook(path);
+  ASSERT_EQ(chown(folder_.c_str(), kAnother, 0), 0);
+  for (const mode_t mode : {0755, 01777}) {
+    chmod(folder_.c_str(), mode);
+    EXPECT_THAT(CheckHook(path).ToString(), HasSubstr("by the owner of"));
+  }
+}
+
+// The links lead to a file that nobody else may change.
+TEST_F(HookProcessTest, AHookWhoseLinkOthersMayReplaceIsRefused) {
+  const std::string path = Script("exit 0");
+  const std::string open_to_all = folder_ + "/open";
+  std::filesystem::create_directory(open_to_all);
+  const std::string first = folder_ + "/first";
+  const std::string second = open_to_all + "/second";
+  ASSERT_EQ(symlink("open/second", first.c_str()), 0);
+  ASSERT_EQ(symlink(path.c_str(), second.c_str()), 0);
+  EXPECT_TRUE(CheckHook(first).ok()) << CheckHook(first);
+  chmod(open_to_all.c_str(), 0777);
+  EXPECT_THAT(CheckHook(first).ToString(), HasSubstr("may be replaced by other users"));
+  EXPECT_THAT(CheckHook(second).ToString(), HasSubstr("may be replaced by other users"));
+}
+
 TEST_F(HookProcessTest, AHookThatOthersMayReplaceIsRefused) {
   const std::string path = Script("exit 0");
   const std::string link = folder_ + "-link";

@@ -21,6 +21,7 @@ struct HookRun {
   std::string ended_at = {};     // RFC 3339; of "recovered"
   std::string cause;             // CauseName
   std::string job;
+  bool job_by_worker = false;  // the coordinator was given no name: a worker has stated it
   // Hosts to remove; empty: none (watched, refused, or a dry run).
   std::vector<std::string> remove_hosts;
   // The platform's names of these hosts, in the same order; "" if not known.

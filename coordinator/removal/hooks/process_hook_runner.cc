@@ -13,10 +13,11 @@
 namespace rapideye::coordinator {
 
 ProcessHookRunner::ProcessHookRunner(const HookLimits& limits, std::vector<std::string> environment,
-                                     std::string caller)
+                                     std::string caller, bool job_by_worker)
     : limits_(limits),
       environment_(std::move(environment)),
       caller_(std::move(caller)),
+      job_by_worker_(job_by_worker),
       interrupt_(eventfd(0, EFD_CLOEXEC)) {}
 
 ProcessHookRunner::~ProcessHookRunner() {
@@ -36,6 +37,7 @@ HookResult ProcessHookRunner::Run(const HookCall& call) {
                  .ended_at = incident.end ? call.ended_at : "",
                  .cause = finding.cause,
                  .job = finding.job,
+                 .job_by_worker = job_by_worker_,
                  .remove_hosts = {}};
   if (!finding.host.empty()) {
     run.remove_hosts = {finding.host};

@@ -14,9 +14,9 @@ namespace rapideye::coordinator {
 class ProcessHookRunner final : public HookRunner {
  public:
   // `environment`: of this program, NAME=VALUE. Hooks inherit the part that
-  // hook_environment.h states. `caller`: as HookRun has it.
+  // hook_environment.h states. `caller`, `job_by_worker`: as HookRun has them.
   ProcessHookRunner(const HookLimits& limits, std::vector<std::string> environment,
-                    std::string caller = "coordinator");
+                    std::string caller = "coordinator", bool job_by_worker = false);
   ~ProcessHookRunner() override;
   ProcessHookRunner(const ProcessHookRunner&) = delete;
   ProcessHookRunner& operator=(const ProcessHookRunner&) = delete;
@@ -31,6 +31,7 @@ class ProcessHookRunner final : public HookRunner {
   const HookLimits limits_;
   const std::vector<std::string> environment_;
   const std::string caller_;
+  const bool job_by_worker_;
   const int interrupt_;  // readable once it is time to stop
 };
 
