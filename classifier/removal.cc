@@ -79,9 +79,7 @@ Removal JudgeRemoval(const Verdict& verdict, std::vector<RemovalTarget> removabl
   if (removal.eligible) {
     removal.reason = absl::StrCat("eligible at once: ", reason);
   } else {
-    removal.reason = nothing && verdict.cause == Cause::kBadTpuChip && !reason.empty()
-                         ? reason
-                         : WhyNot(verdict);
+    removal.reason = nothing && kind_allows && !reason.empty() ? reason : WhyNot(verdict);
   }
   return removal;
 }

@@ -88,8 +88,16 @@ class Rule {
   void TakeHost(int worker, std::map<WorkerPair, const PairEvidence*>& open);
 
   // Allows removal if the host's own side and its peers' probes agree, while these reach others.
+  // All of them count only by agents out of the job's reach: otherwise a job, or one client that
+  // poses as several workers, would name any host.
   void JudgeRemoval(int worker, const std::optional<std::string>& nic, const std::set<int>& peers,
                     const std::set<int>& agreeing, Finding& finding) const;
+
+  // True if the host's own side shows that it is cut off: a NIC without carrier; or probes or
+  // connections of its own that do not get through, while one end holds bytes. A firewall that
+  // drops all probes of a host looks like a NIC that is silent, but stops no bytes.
+  bool OwnSideShows(int worker, const std::optional<std::string>& nic,
+                    const std::set<int>& peers) const;
 
   // True if a peer reaches the worker, or the worker a peer, over the NIC in question.
   bool IsReached(int worker, const std::optional<std::string>& nic) const;
@@ -317,7 +325,11 @@ void Rule::JudgeRemoval(int worker, const std::optional<std::string>& nic,
                         const std::set<int>& peers, const std::set<int>& agreeing,
                         Finding& finding) const {
   std::set<int> witnesses;
+  size_t trusted = 0;  // of the witnesses
   std::set<int> probing;
+  const auto beyond_job = [this](int one) {
+    return c_.worker(one).snapshot->direct_evidence.value_or(false);
+  };
   const WorkerId id = c_.worker(worker).id;
   for (int peer = 0; peer < static_cast<int>(c_.topology.workers().size()); ++peer) {
     const Snapshot* snapshot = c_.worker(peer).snapshot;
@@ -331,25 +343,37 @@ void Rule::JudgeRemoval(int worker, const std::optional<std::string>& nic,
     const auto& reached = links_.reached_peers[static_cast<size_t>(peer)];
     if (std::any_of(reached.begin(), reached.end(), [&](int r) { return r != worker; })) {
       witnesses.insert(peer);
+      trusted += beyond_job(peer) ? 1 : 0;
     }
   }
   const size_t needed = std::min(kAgreeingPeers, probing.size());
-  bool own_side = false;
-  for (int peer : peers) {
-    const PairEvidence& evidence = links_.pairs.at(std::minmax(worker, peer));
-    own_side =
-        own_side || evidence.failed_probe.contains(worker) || evidence.unacked.contains(worker);
-  }
-  own_side = own_side || CarrierDown(worker, nic ? std::set{*nic} : std::set<std::string>{});
-  if (!own_side || needed == 0 || witnesses.size() < needed) return;
+  if (needed == 0 || witnesses.size() < needed || !OwnSideShows(worker, nic, peers)) return;
   if (IsReached(worker, nic) || AnotherMayBeCutOff(worker) || AllIsAcknowledged(worker)) return;
   // A single witness can be the end that is broken; peers that reached it over
   // the same NIC speak for the host.
   if (probing.size() < 2) return;
+  if (!beyond_job(worker) || trusted < needed) {
+    finding.removal_reason = FactText(c_, NetworkWordWithinJob{worker});
+    return;
+  }
   const WorkerInfo& info = c_.worker(worker);
   finding.removable.push_back({std::string(info.host), info.node, nic, std::nullopt});
   const PeersAgree fact{worker, static_cast<int64_t>(witnesses.size())};
   finding.removal_reason = FactText(c_, fact);
+}
+
+bool Rule::OwnSideShows(int worker, const std::optional<std::string>& nic,
+                        const std::set<int>& peers) const {
+  if (CarrierDown(worker, nic ? std::set{*nic} : std::set<std::string>{})) return true;
+  bool own_side = false;
+  bool held = false;
+  for (int peer : peers) {
+    const PairEvidence& evidence = links_.pairs.at(std::minmax(worker, peer));
+    own_side =
+        own_side || evidence.failed_probe.contains(worker) || evidence.unacked.contains(worker);
+    held = held || !evidence.unacked.empty();
+  }
+  return own_side && held;
 }
 
 bool Rule::IsReached(int worker, const std::optional<std::string>& nic) const {

@@ -103,14 +103,54 @@ TEST(Networking, WhatDropsProbesAloneIsNoFault) {
   EXPECT_TRUE(by_probes());
 }
 
-// A host that is cut off, by its own probes and those of its peers.
-Scenario CutOff() {
+void TrustAgents(Scenario& s) {
+  for (Snapshot& snapshot : s.capture.snapshots) snapshot.direct_evidence = true;
+}
+
+Socket Holding(WorkerId peer, const std::string& nic = "eth1") {
+  return {peer, nic, SocketState::kEstablished, 70'000, kStillMs, 12};
+}
+
+// A host that is cut off, by its own probes and those of its peers. It holds bytes, unless
+// something may drop nothing but probes.
+Scenario CutOff(bool held = true) {
   Scenario s({.slices = 4});
   for (int slice = 0; slice < 4; ++slice) s.PutSlice(slice, 0, kStep, kTransfer);
   s.ProbeAll();
   for (const int slice : {1, 2, 3}) s.FailProbes({0, 1}, {slice, 1});
   for (const int task : {0, 2}) s.FailProbes({0, 1}, {0, task});
+  if (held) s.At(0, 1).sockets = {Holding({1, 1})};
+  TrustAgents(s);
   return s;
+}
+
+TEST(Networking, AHostWhoseProbesAloneFailIsNotRemoved) {
+  Scenario s = CutOff(false);
+  EXPECT_EQ(Diagnose(s), "NETWORKING_ISSUE/DCN_HOST 0.1");
+  EXPECT_FALSE(Classify(s.capture).removal.eligible);
+  // Bytes that do not reach it show more than a firewall, and so does a NIC without carrier.
+  s.At(2, 1).sockets = {Holding({0, 1})};
+  EXPECT_TRUE(Classify(s.capture).removal.eligible);
+  s.At(2, 1).sockets.clear();
+  for (Nic& nic : s.At(0, 1).nics) nic.up = false;
+  EXPECT_TRUE(Classify(s.capture).removal.eligible);
+}
+
+// A job whose agents lie, or one client that poses as several workers, could name any host.
+TEST(NetworkingTrust, OnlyAgentsOutOfTheJobsReachRemoveAtOnce) {
+  Scenario s = CutOff();
+  EXPECT_TRUE(Classify(s.capture).removal.eligible);
+  const auto eligible = [&s](const std::vector<WorkerId>& untrusted) {
+    TrustAgents(s);
+    for (const WorkerId id : untrusted) s.At(id.slice, id.task).direct_evidence = false;
+    return Classify(s.capture).removal.eligible;
+  };
+  EXPECT_FALSE(eligible({{0, 1}}));  // its own side
+  EXPECT_TRUE(eligible({{2, 1}}));   // three of its four peers are left
+  EXPECT_FALSE(eligible({{2, 1}, {1, 1}}));
+  EXPECT_NE(Classify(s.capture).removal.reason.find("--direct-evidence-from"), std::string::npos);
+  for (Snapshot& snapshot : s.capture.snapshots) snapshot.direct_evidence.reset();
+  EXPECT_FALSE(Classify(s.capture).removal.eligible);
 }
 
 TEST(Networking, AHostThatIsReachedIsNotRemoved) {
@@ -332,6 +372,8 @@ TEST(Networking, OneHostInSeveralBrokenLinksIsTheCulprit) {
   s.FailProbes({0, 3}, {2, 3});
   s.FailProbes({0, 3}, {0, 0});
   s.FailProbes({0, 3}, {0, 2});
+  s.At(0, 3).sockets = {Holding({1, 3})};
+  TrustAgents(s);
   const Verdict verdict = Classify(s.capture);
   EXPECT_EQ(Summary(verdict), "NETWORKING_ISSUE/DCN_HOST 0.3");
   EXPECT_FALSE(verdict.culprits[0].nic.has_value());
@@ -343,6 +385,8 @@ TEST(Networking, IfOneOfItsNicsFailsThatNic) {
   for (const WorkerId peer : {WorkerId{1, 3}, WorkerId{2, 3}, WorkerId{0, 0}, WorkerId{0, 2}}) {
     s.FailProbes({0, 3}, peer, "eth2");
   }
+  s.At(0, 3).sockets = {Holding({1, 3}, "eth2")};
+  TrustAgents(s);
   const Verdict verdict = Classify(s.capture);
   EXPECT_EQ(Summary(verdict), "NETWORKING_ISSUE/DCN_HOST 0.3");
   EXPECT_EQ(verdict.culprits[0].nic, "eth2");
@@ -357,6 +401,8 @@ TEST(Networking, PeersThatReachNobodyElseAreNoWitnesses) {
   for (const WorkerId peer : {WorkerId{1, 3}, WorkerId{2, 3}, WorkerId{0, 2}}) {
     for (const Snapshot& other : s.capture.snapshots) s.FailProbes(peer, other.worker);
   }
+  s.At(0, 3).sockets = {Holding({1, 3})};
+  TrustAgents(s);
   for (const RemovalTarget& target : Classify(s.capture).removal.targets) {
     EXPECT_NE(target.host, "host-0-3");
   }
@@ -425,10 +471,11 @@ TEST(Networking, LostProbesOfAHostThatIsReachedMakeItNoCulprit) {
   }
 }
 
-// A firewall drops all probes, and the peer that would show that bytes arrive is missing.
+// The NIC that lost its carrier is not that of its connections.
 TEST(Networking, AHostWhoseBytesWereAcknowledgedIsNotRemoved) {
   for (const int64_t held : {0, 70'000}) {
-    Scenario s = CutOff();
+    Scenario s = CutOff(false);
+    for (Nic& nic : s.At(0, 1).nics) nic.up = false;
     s.At(0, 1).sockets.push_back(
         {WorkerId{1, 0}, "eth1", SocketState::kEstablished, held, kStillMs, 0});
     EXPECT_EQ(Classify(s.capture).removal.eligible, held > 0);
