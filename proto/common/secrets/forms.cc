@@ -43,7 +43,8 @@ constexpr std::array kForms = {
          R"(\\*["'](?:d|dp|dq|qi|p|q)\\*["']\s*:\s*\\*["']([A-Za-z0-9_-]{22,})\\*["'])",
          Judge::kRandom},
     Form{"user and password in a URL",
-         R"(\b[A-Za-z][A-Za-z0-9+.-]*://([^\s/?#"'<>]*:[^\s/?#"'<>]+)@)"},
+         R"(\b[A-Za-z][A-Za-z0-9+.-]*:\\{0,2}/\\{0,2}/([^\s/?#"'<>]*:[^\s/?#"'<>]+)@|)"
+         R"((?i:%3A%2F%2F)([^\s/?#"'<>]*(?i:%3A)[^\s/?#"'<>]+)%40)"},
     // What follows the colon is no port, although a slash stands in it.
     Form{
         "password with a slash in a URL",
@@ -97,9 +98,12 @@ constexpr std::array kForms = {
          R"(\b(do[opr]_v1_[0-9a-f]{32,}|dapi[0-9a-f]{32}|hv[sbr]\.[A-Za-z0-9_-]{20,}|)"
          R"([A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{40,}|dckr_(?:pat|oat)_[A-Za-z0-9_-]{16,}|)"
          R"([A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}|AGE-SECRET-KEY-1[A-Z0-9]{40,}))"},
-    Form{"token of a service for models",
-         R"(\b(gsk_[A-Za-z0-9]{40,}|r8_[A-Za-z0-9]{30,}|nvapi-[A-Za-z0-9_-]{40,}|)"
-         R"(xai-[A-Za-z0-9]{40,}|tgp_v1_[A-Za-z0-9_-]{40,}|lsv2_(?:pt|sk)_[A-Za-z0-9_]{32,}))"},
+    Form{
+        "token of a service for models",
+        R"(\b(jina_[A-Za-z0-9_-]{32,}|tvly-[A-Za-z0-9_-]{20,}|csk-[A-Za-z0-9]{40,}|)"
+        R"(fw_[A-Za-z0-9]{22,}|pa-[A-Za-z0-9_-]{40,}|fc-[0-9a-f]{32}|e2b_[0-9a-f]{40}|)"
+        R"(apify_api_[A-Za-z0-9]{30,}|EAACEdEose0cBA[A-Za-z0-9]+|gsk_[A-Za-z0-9]{40,}|r8_[A-Za-z0-9]{30,}|nvapi-[A-Za-z0-9_-]{40,}|)"
+        R"(xai-[A-Za-z0-9]{40,}|tgp_v1_[A-Za-z0-9_-]{40,}|lsv2_(?:pt|sk)_[A-Za-z0-9_]{32,}))"},
     Form{"token of another service",
          R"(\b([sr]k_(?:live|test)_[A-Za-z0-9]{16,}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|)"
          R"(gl(?:sa|c)_[A-Za-z0-9_+/=]{32,}|NRAK-[A-Z0-9]{20,}|lin_api_[A-Za-z0-9]{30,}|)"
@@ -125,7 +129,7 @@ constexpr std::array kForms = {
          Judge::kRandom},
     Form{
         "Weights & Biases key",
-        R"(\b(wandb_v\d_[A-Za-z0-9_-]{16,}|local-[0-9a-f]{40})|\bwandb\s+login\s+(?:--\S+\s+)*([0-9a-fA-F]{40}))"},
+        R"(\b(wandb_v\d_[A-Za-z0-9_-]{16,}|local-[0-9a-f]{40})|\bwandb\s+login\s+(?:--\S+\s+)*([A-Za-z0-9_-]{20,}))"},
     Form{"npm and PyPI token", R"(\b(npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,}))"},
     Form{"signed URL",
          R"((?i)\bX-(?:Goog|Amz)-(?:Signature|Security-Token|Credential)(?:=|%3D)([^&\s"'<>\\]+))"},
@@ -137,15 +141,32 @@ constexpr std::array kForms = {
          R"(://[^\s/"'<>]+/t/([A-Za-z0-9_-]{24,})/|/integration/([0-9a-f]{32})\b)", Judge::kRandom},
     Form{"login in a URL", R"((?i)[?&](?:auth|code)=([^&\s"'<>\\]{12,}))", Judge::kRandom},
     Form{"bearer token within a URL",
-         R"((?i)(?:\b|%[0-9a-f]{2})bearer(?:%20|\+)([A-Za-z0-9._~+/=%-]{12,}))", Judge::kRandom},
+         R"((?i)(?:\b|%[0-9a-f]{2})(?:bearer|basic)(?:%20|\+)([A-Za-z0-9._~+/=%-]{12,}))",
+         Judge::kRandom},
+    // Colours of a terminal, brackets, entities of HTML or lines between a name and its secret.
+    Form{"secret apart from its name",
+         R"((?i))" RAPIDEYE_NAME_START R"((?:)" RAPIDEYE_SECRET_NAMES R"(|token))"
+         R"(\\*["']?\]?(?:\x1b\[[\d;]*m)*[ \t]{0,8}(?:&(?:quot|#34|#61|equals);|={1,3}>?|:=?|\()+)"
+         R"((?:\x1b\[[\d;]*m|&(?:quot|#34);|[ \t(\[{<,$"']|[|>][+-]?\s*\n|\r?\n){0,8})"
+         R"(([A-Za-z0-9+_.~=-][A-Za-z0-9+/_.~=-]{7,}))",
+         Judge::kLooseToken},
+    Form{
+        "name that may hold a secret",
+        R"((?i)(?:^|[^\w./-])[\w.-]*(?:[_-]pat|bind_pw|default_pass|pass_?code|pin_?code|otp|auth|bearer|)"
+        R"((?:auth|docker)_config|connection[_-]?string|functions-key|honeycomb-team|session|ticket)\\*["']?)"
+        R"((?:[ \t]{0,8}(?:=>|[:=,])[ \t]{0,8}|\s)(?:basic(?:%20|\s))?\\*["']?([A-Za-z0-9+_=-]{20,}))",
+        Judge::kLooseToken},
     Form{"secret within a URL within a URL",
          R"((?i)(?:token|password|passwd|secret|signature|api_?key)%3D([^&\s"'<>\\%]{4,}))"},
     Form{"docker's configuration", R"((?i)\\*"auth\\*"\s*:\s*\\*"([A-Za-z0-9+/=]{8,}))"},
     Form{"key in a kubeconfig", R"(\bclient-key-data\\*["']?:\s*\\*["']?([A-Za-z0-9+/=]{16,}))"},
-    Form{"variable of a pod",
-         R"((?i)\bname\\*["']?\s*[:=]\s*\\*["']?[\w.-]*(?:password|passwd|secret|token|api_?key|)"
-         R"(access_?key)\\*["']?[\s,]+\\*["']?value\\*["']?\s*[:=]\s*\\*["']?([^\s"'\\,;}]+))",
-         Judge::kAssigned},
+    Form{
+        "variable of a pod",
+        R"((?i)\bname\\*["']?\s*[:=]\s*\\*["']?[\w.-]*(?:password|passwd|secret|token|api_?key|)"
+        R"(access_?key)\\*["']?[\s,]+\\*["']?value\\*["']?\s*[:=]\s*\\*["']?([^\s"'\\,;}]+)|)"
+        R"("value\\*":\s*\\*"([^"\\]+)\\*",\s*\\*"name\\*":\s*\\*"[\w.-]*(?:password|passwd|secret|token|api_?key)\b|)"
+        R"x(\b(?:key|name)="[\w.-]*(?:password|passwd|secret|token|api_?key)"\s+value="([^"]+))x",
+        Judge::kAssigned},
     Form{"element of XML",
          R"((?i)<[\w:.-]*(?:password|passwd|passphrase|secret|api_?key|access_?key)>([^<\s]+)</)",
          Judge::kAssigned},
@@ -204,6 +225,9 @@ constexpr std::array kForms = {
          R"(\bsmbclient\b[^\n]*?\s-U[ =]?[^\s%]+%(\S+)|)"
          R"(\s--from-literal[= ][^\s=]+=["']?([^\s"']+)|)"
          R"(\bconfigure\s+set\s+aws_(?:secret_access_key|session_token)\s+(\S+))"},
+    Form{"password of a here-string or a broker",
+         R"(\b(?:sudo\s+-S|\w*stdin)\s*<<<\s*["']?([^\s"']+)|)"
+         R"(\bmosquitto_\w+\b[^\n]*?\s-P\s*["']?([^\s"']+))"},
     Form{"password of an archive",
          R"(\b(?:un)?zip\b[^\n]*?\s-P[ =]?["']?([^\s"']+)|\b7z[az]?\b[^\n]*?\s-p["']?([^\s"']+))"},
     Form{

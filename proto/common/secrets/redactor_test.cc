@@ -109,17 +109,63 @@ std::vector<Case> OfServices() {
   };
 }
 
+// Names and secrets apart from each other: by colours of a terminal, brackets, entities, lines.
+std::vector<Case> Apart() {
+  const std::string token = Digits(32);
+  std::vector<Case> all;
+  for (const std::string text : {"\x1b[36mtoken\x1b[0m=\x1b[35m{}\x1b[0m",
+                                 "token\x1b[0m: {}",
+                                 "PASSWORD :={}",
+                                 "password==>{}",
+                                 "password=({})",
+                                 "password=[{}]",
+                                 "Password([{}])",
+                                 "password=<{}>",
+                                 "password&#61;{}",
+                                 "password&quot;:&quot;{}&quot;",
+                                 "password: |\n  {}\n",
+                                 "password: >-\n  {}",
+                                 "password=\r\n{}",
+                                 "{\"value\":\"{}\",\"name\":\"DB_PASSWORD\"}",
+                                 "<add key=\"Password\" value=\"{}\"/>",
+                                 "GH_PAT={}",
+                                 "LDAP_BIND_PW={}",
+                                 "RABBITMQ_DEFAULT_PASS={}",
+                                 "DOCKER_AUTH_CONFIG={}",
+                                 "{'bearer': '{}'}",
+                                 "auth: {}",
+                                 "--auth {}",
+                                 "passcode={}",
+                                 "otp: {}",
+                                 "?session={}&x=1",
+                                 "--connection_string={}",
+                                 "x-honeycomb-team={}",
+                                 "X-Functions-Key: {}",
+                                 "wandb login {}",
+                                 "Sec-WebSocket-Protocol: bearer, {}",
+                                 "HEADERS=authorization=Basic%20{}",
+                                 "sudo -S <<< {}",
+                                 "mosquitto_pub -u u -P {}",
+                                 "https:\\/\\/u:{}@h",
+                                 "https%3A%2F%2Fu%3A{}%40h%2Fx"}) {
+    std::string whole = text;
+    whole.replace(whole.find("{}"), 2, token);
+    all.push_back({whole, token});
+  }
+  return all;
+}
+
 // Tokens that begin with a name of their service.
 std::vector<Case> Prefixed() {
   const std::string hex = "0123456789abcdef0123456789abcdef";
   std::vector<Case> all;
   for (const std::string begin :
-       {"dop_v1_", "hvs.",        "dckr_pat_", "gsk_",     "r8_",    "nvapi-",      "xai-",
-        "tgp_v1_", "lsv2_pt_",    "sk_live_",  "rk_test_", "glsa_",  "glc_",        "lin_api_",
-        "sq0atp-", "ATATT3",      "glrt-",     "glptt-",   "dp.pt.", "fo1_",        "fm2_",
-        "nfp_",    "tskey-auth-", "CCIPAT_",   "ATBB",     "HRKU-",  "pscale_tkn_", "pnu_",
-        "whsec_",  "ntn_",        "secret_",   "sntrys_",  "figd_",  "pplx-",       "rpa_",
-        "pcsk_",   "phc_"}) {
+       {"dop_v1_", "hvs.",        "dckr_pat_", "gsk_",     "r8_",        "nvapi-",      "xai-",
+        "tgp_v1_", "lsv2_pt_",    "sk_live_",  "rk_test_", "glsa_",      "glc_",        "lin_api_",
+        "sq0atp-", "ATATT3",      "glrt-",     "glptt-",   "dp.pt.",     "fo1_",        "fm2_",
+        "nfp_",    "tskey-auth-", "CCIPAT_",   "ATBB",     "HRKU-",      "pscale_tkn_", "pnu_",
+        "jina_",   "tvly-",       "fw_",       "pa-",      "apify_api_", "whsec_",      "ntn_",
+        "secret_", "sntrys_",     "figd_",     "pplx-",    "rpa_",       "pcsk_",       "phc_"}) {
     const std::string body = begin == "dop_v1_" ? hex : Digits(44);
     all.push_back({absl::StrCat("sent ", begin, body, " to it"), body});
   }
@@ -344,7 +390,7 @@ std::vector<Case> BehindNames() {
 std::vector<Case> Secrets() {
   std::vector<Case> all = OfUrlsAndClouds();
   for (const std::vector<Case>& more :
-       {OfServices(), Prefixed(), OfChatsAndUrls(), OfCommandsAndSettings(), Assigned(),
+       {OfServices(), Prefixed(), Apart(), OfChatsAndUrls(), OfCommandsAndSettings(), Assigned(),
         OfHeadersAndLogins(), OfUrlsAndDatabases(), OfTools(), BehindNames()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
