@@ -121,25 +121,7 @@ class LinkWalk {
   }
 
   // 0, or errno.
-  int Follow(int link, const struct stat& info, const std::string& name) {
-    if (++links_ > kMostLinks) return ELOOP;
-    if (IsOfProc(link)) {
-      // A link of the kernel's own: /proc/1/root leads where no link's text does.
-      const int next = openat(fd_, name.c_str(), O_PATH | O_CLOEXEC);
-      if (next < 0) return errno;
-      Leave();
-      fd_ = next;
-      // A file that a descriptor under /proc is open as has no name to be opened again by.
-      return left_.empty() ? ELOOP : 0;
-    }
-    if (info.st_uid != 0 && info.st_uid != geteuid()) owners_.push_back(info.st_uid);
-    std::array<char, PATH_MAX> target = {};
-    const ssize_t size = readlinkat(link, "", target.data(), target.size());
-    if (size <= 0) return size < 0 ? errno : ENOENT;
-    Prepend(std::string(target.data(), static_cast<size_t>(size)));
-    if (absolute_) Restart();
-    return fd_ < 0 ? errno : 0;
-  }
+  int Follow(int link, const struct stat& info, const std::string& name);
 
   absl::StatusOr<int> OpenLast(const std::string& name, const struct stat& seen) const {
     if (!S_ISREG(seen.st_mode)) return NotRegular();
@@ -162,6 +144,26 @@ class LinkWalk {
   int links_ = 0;
   int fd_ = -1;  // the directory that has been reached
 };
+
+int LinkWalk::Follow(int link, const struct stat& info, const std::string& name) {
+  if (++links_ > kMostLinks) return ELOOP;
+  if (IsOfProc(link)) {
+    // A link of the kernel's own: /proc/1/root leads where no link's text does.
+    const int next = openat(fd_, name.c_str(), O_PATH | O_CLOEXEC);
+    if (next < 0) return errno;
+    Leave();
+    fd_ = next;
+    // A file that a descriptor under /proc is open as has no name to be opened again by.
+    return left_.empty() ? ELOOP : 0;
+  }
+  if (info.st_uid != 0 && info.st_uid != geteuid()) owners_.push_back(info.st_uid);
+  std::array<char, PATH_MAX> target = {};
+  const ssize_t size = readlinkat(link, "", target.data(), target.size());
+  if (size <= 0) return size < 0 ? errno : ENOENT;
+  Prepend(std::string(target.data(), static_cast<size_t>(size)));
+  if (absolute_) Restart();
+  return fd_ < 0 ? errno : 0;
+}
 
 }  // namespace
 
