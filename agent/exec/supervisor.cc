@@ -72,9 +72,17 @@ void CloseIfOpen(int& descriptor) {
 
 void PutNothingAt(int descriptor) {
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (nothing == descriptor) fcntl(nothing, F_SETFD, 0);  // inherited, as a copy would be
   if (nothing < 0 || nothing == descriptor) return;
   dup2(nothing, descriptor);
   close(nothing);
+}
+
+// Other files would get the numbers of standard streams that are closed, and be written to.
+void OpenClosedStreams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) < 0) PutNothingAt(stream);
+  }
 }
 
 // One output of the command.
@@ -170,6 +178,7 @@ void Supervisor::Say(const std::string& text, bool aloud) const {
 
 bool Supervisor::Prepare() {
   prctl(PR_SET_NAME, "rapideye-exec");
+  OpenClosedStreams();
   // Some parents leave SIGCHLD ignored: then the end of a child would never be learnt.
   struct sigaction by_default = {};
   by_default.sa_handler = SIG_DFL;

@@ -389,6 +389,18 @@ TEST_F(SupervisorTest, WithoutDescriptorsTheCommandRunsUnwatched) {
 }
 
 // The supervisor, the threads of its relays, the command and the agent are six.
+TEST_F(SupervisorTest, ClosedStreamsAreNoOtherFiles) {
+  const auto shut = [] {
+    close(STDIN_FILENO);
+    close(STDERR_FILENO);
+  };
+  StartCommand(
+      {"/bin/sh", "-c", "readlink /proc/self/fd/0; echo lost >&2; echo output"}, DoNothing, false,
+      [] {}, shut);
+  EXPECT_EQ(out_.Read(), "/dev/null\noutput\n");
+  EXPECT_EQ(ExitStatus(), 0);
+}
+
 TEST_F(SupervisorTest, WithoutProcessesOrThreadsTheCommandRunsAllTheSame) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become a user without other processes";
   for (rlim_t most = 1; most <= 8; ++most) {
