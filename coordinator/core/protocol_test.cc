@@ -317,6 +317,34 @@ TEST(OneAdvances, TheWorkersOfOneHostMakeTheJobNoLarger) {
   EXPECT_EQ(job.concluded()[0].hosts, 5);
 }
 
+// Each alarm led to a look that found the one worker advancing, and put off the next judgement.
+TEST(OneAdvances, AlarmsWithoutEndDoNotSilenceTheOthers) {
+  FakeJob job = Frozen();
+  job.at(0, 3).advancing = true;
+  bool concluded = false;
+  for (int i = 0; i < 600 && !concluded; ++i) {
+    job.Say(job.at(0, 3), wire::Alarm{wire::AlarmKind::kProcessExit, "exit"});
+    concluded = job.RunUntilConclude(absl::Milliseconds(100), kOften);
+  }
+  ASSERT_TRUE(concluded);
+  EXPECT_EQ(job.concluded()[0].capture.header.trigger, "no-progress");
+}
+
+TEST(OneAdvances, AlarmsOfOneThatOnlyItsAnswersShowAdvancingDoNotEither) {
+  FakeJob job = Frozen();
+  job.ShowEffectsTo([&job](const Effect& effect, std::optional<WorkerId> worker) {
+    const auto* send = std::get_if<Send>(&effect);
+    if (send == nullptr || !std::holds_alternative<wire::Collect>(send->message)) return;
+    if (worker == WorkerId{0, 3}) ++job.at(0, 3).launch_id;
+  });
+  bool concluded = false;
+  for (int i = 0; i < 600 && !concluded; ++i) {
+    job.Say(job.at(0, 3), wire::Alarm{wire::AlarmKind::kProcessExit, "exit"});
+    concluded = job.RunUntilConclude(absl::Milliseconds(100), kOften);
+  }
+  EXPECT_TRUE(concluded);
+}
+
 TEST(OneAdvances, WhatSeveralReportIsNotOutweighed) {
   FakeJob job = Frozen();
   job.at(0, 3).advancing = true;

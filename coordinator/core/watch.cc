@@ -196,15 +196,25 @@ void Watch::FollowAlarm() {
   const bool settled = job_.UpdateSettled(turn_.monotonic());
   if (!settled && !job_.membership.MostAreThere()) return;
   if (restart_.MayDecide(settled)) return;
+  const std::optional<Standstill> standstill = job_.Judge(turn_.monotonic());
+  const bool most_stand = standstill.has_value() && standstill->most_stand;
+  const auto last = job_.progress.LastCompletion();
+  if (most_stand && last.has_value() && turn_.monotonic() - *last < standstill->threshold) {
+    // A worker that advances and raises alarms without end would have each look find that it does.
+    alarm_.Clear();
+    alarm_.HoldOff(turn_.monotonic());
+    Suspicion of_most = SuspicionOf(*standstill, turn_.now());
+    if (looks_.open()) of_most.incident = looks_.incident();
+    return Begin(std::move(of_most));
+  }
   Suspicion suspicion{.trigger = TriggerOf(raised->kind),
                       .why = raised->why,
                       .threshold = std::nullopt,
                       .detected = turn_.now()};
-  if (const auto last = job_.progress.LastCompletion()) {
-    suspicion.still_for = turn_.monotonic() - *last;
-  }
+  if (last.has_value()) suspicion.still_for = turn_.monotonic() - *last;
+  suspicion.most_stand = most_stand;
   // The alarm is about the standstill that has been looked at.
-  if (looks_.open() && job_.Judge(turn_.monotonic())) suspicion.incident = looks_.incident();
+  if (looks_.open() && standstill.has_value()) suspicion.incident = looks_.incident();
   Begin(std::move(suspicion));
 }
 
