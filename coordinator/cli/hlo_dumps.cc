@@ -26,6 +26,9 @@ namespace rapideye::cli {
 namespace {
 
 constexpr char kStandardInput[] = "-";
+constexpr char kWhatToGive[] =
+    "give the text of a module (XLA_FLAGS=--xla_dump_to=DIR writes it as "
+    "DIR/module_*.after_optimizations.txt), or - for standard input";
 constexpr size_t kPieceBytes = size_t{4} << 20;
 constexpr std::string_view kAfter = "after_optimizations.txt";
 constexpr std::string_view kBefore = "before_optimizations.txt";
@@ -110,11 +113,17 @@ absl::StatusOr<ReadText> ReadHloText(const std::string& path) {
   const Input input(
       path == kStandardInput ? gzdopen(dup(STDIN_FILENO), "rb") : gzopen(path.c_str(), "rb"),
       gzclose_r);
-  if (input == nullptr) return Broken(path, std::strerror(errno));
+  if (input == nullptr) {
+    const char* step =
+        errno == EACCES ? "read it as the user that wrote it, or as root" : kWhatToGive;
+    return Broken(path, absl::StrCat(std::strerror(errno), ": ", step));
+  }
   ReadText read;
   struct stat status{};
   if (stat(path.c_str(), &status) == 0) {
-    if (S_ISDIR(status.st_mode)) return Broken(path, "it is a directory");
+    if (S_ISDIR(status.st_mode)) {
+      return Broken(path, absl::StrCat("it is a directory; ", kWhatToGive));
+    }
     // For a compressed file this is the least size of its text.
     read.text.reserve(std::min(static_cast<size_t>(status.st_size) + 1, kMaxHloTextBytes));
   }

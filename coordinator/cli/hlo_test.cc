@@ -80,11 +80,14 @@ TEST(HloCommand, ATextThatWasCutIsIncomplete) {
 }
 
 TEST(HloCommand, WhatIsNoHloExitsWith2) {
-  for (const std::string& path : {File("other.txt", "no program\n"), TempPath("absent.txt"),
-                                  std::filesystem::temp_directory_path().string()}) {
+  const std::vector<std::string> paths = {File("other.txt", "no program\n"), TempPath("absent.txt"),
+                                          std::filesystem::temp_directory_path().string()};
+  for (const std::string& path : paths) {
     const Result result = Rapideye({"hlo", path, "--json"});
     EXPECT_EQ(result.exit_status, 2) << path;
     EXPECT_THAT(result.err, HasSubstr(std::filesystem::path(path).filename().string()));
+    const std::string step = path == paths[0] ? "no text of a module" : "XLA_FLAGS=--xla_dump_to";
+    EXPECT_THAT(result.err, HasSubstr(step));
     EXPECT_EQ(Rapideye({"hlo", File("whole.txt", kText), path}).exit_status, 2) << path;
   }
   std::ifstream file(Gzipped("broken.txt.gz", kText), std::ios::binary);
