@@ -284,6 +284,7 @@ grpc::ServerUnaryReactor* OperatorService::Acknowledge(grpc::CallbackServerConte
       call->Refuse(absl::UnavailableError(std::string(status.message())));
     } else {
       queue_.Post(IncidentAcknowledged{id, acknowledgement});
+      cache_.Expire();
       call->Answer([&] { *reply->mutable_acknowledged() = ToWire(acknowledgement); });
     }
   });
@@ -303,6 +304,7 @@ void OperatorService::Handle(const PauseAnswered& effect) {
     pending.call->Refuse(effect.status);
     return;
   }
+  cache_.Expire();
   pending.call->Answer([&] {
     if (effect.pause) *pending.reply->mutable_pause() = ToWire(*effect.pause);
   });

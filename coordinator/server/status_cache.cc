@@ -21,6 +21,11 @@ void StatusCache::Ask(absl::Duration now, Answer answer) {
   answer(std::move(known));
 }
 
+void StatusCache::Expire() {
+  const MutexLock lock(mutex_);
+  reported_ = -absl::InfiniteDuration();
+}
+
 void StatusCache::Report(absl::Duration now, JobStatus status) {
   Give(std::make_shared<const JobStatus>(std::move(status)), now);
 }

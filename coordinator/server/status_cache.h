@@ -27,6 +27,9 @@ class StatusCache {
   // the core's; it must not block, and must not call Ask.
   void Ask(absl::Duration now, Answer answer);
 
+  // The state has changed by an operator's doing: requests from now on get a report of after it.
+  void Expire();
+
   // Passes the core's answer to all requests that wait.
   void Report(absl::Duration now, JobStatus status);
   // The core is stopping: answers all requests, present and later, with nullptr.

@@ -46,6 +46,16 @@ TEST_F(StatusCacheTest, ManyWhoAskCostTheCoreOneReport) {
   EXPECT_EQ(Requests(), 1);
 }
 
+TEST_F(StatusCacheTest, AReportThatHasExpiredIsTakenAnew) {
+  Ask(100);
+  cache_.Report(absl::Seconds(100), Of("a"));
+  cache_.Expire();
+  Ask(100);
+  EXPECT_EQ(Requests(), 2);
+  cache_.Report(absl::Seconds(100), Of("b"));
+  EXPECT_EQ(answers_, (std::vector<std::string>{"a", "b"}));
+}
+
 TEST_F(StatusCacheTest, AfterTheEndThereIsNone) {
   Ask(100);
   cache_.Stop();
