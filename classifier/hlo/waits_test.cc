@@ -117,13 +117,14 @@ TEST_P(HloWaitsOfPrograms, GroupsAreReadInEachForm) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Samples, HloWaitsOfPrograms,
-                         testing::Values("callback-v6e-2-slices.txt.gz",
+                         testing::Values("branches-v5p.txt.gz", "callback-v6e-2-slices.txt.gz",
                                          "collectives-v4-2-slices.txt.gz", "dense-v5e.txt.gz",
                                          "embedding-v7x.txt", "fsdp-v5e.txt.gz",
-                                         "iocallback-v5e.txt", "kernels-v5e.txt",
-                                         "kernels-v5e-elsewhere.txt", "kernels-v5e-max.txt",
-                                         "named-v5e.txt", "offload-v6e.txt.gz",
-                                         "pipeline-v5e-2-slices.txt"));
+                                         "host-compute-v5p.txt.gz", "iocallback-v5e.txt",
+                                         "kernels-v5e.txt", "kernels-v5e-elsewhere.txt",
+                                         "kernels-v5e-max.txt", "named-v5e.txt",
+                                         "offload-v6e.txt.gz", "pipeline-v5e-2-slices.txt",
+                                         "pipeline-v5e-3-slices.txt.gz", "ragged-moe-v6e.txt.gz"));
 
 constexpr char kHostMemory[] = R"(  %p = f32[8]{0:S(5)} parameter(0)
   %start = (f32[8]{0}, f32[8]{0:S(5)}, u32[]) copy-start(%p)
