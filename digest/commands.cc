@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace rapideye::digest {
@@ -123,7 +122,13 @@ class Writer {
     for (const ReportCulprit& culprit : report_.culprits) {
       if (!culprit.pid || *culprit.pid <= 1 || !IsPlainName(culprit.worker.host)) continue;
       if (seen.size() == kMaxMachines || !seen.insert(culprit.worker.id).second) continue;
-      if (stopped) {
+      if (stopped && culprit.frozen) {
+        // A signal reaches a frozen process only once it is thawed.
+        Add(absl::StrCat("Thaw the cgroup of the training process, on ", culprit.worker.host,
+                         " (or the parent of it that is frozen)"),
+            absl::StrCat("echo 0 > /sys/fs/cgroup$(cut -d: -f3 /proc/", *culprit.pid,
+                         "/cgroup)/cgroup.freeze"));
+      } else if (stopped) {
         Add(absl::StrCat("Let the training process go on, on ", culprit.worker.host),
             absl::StrCat("kill -CONT ", *culprit.pid));
       } else {
@@ -142,8 +147,7 @@ class Writer {
 
   const Report& report_;
   // No coordinator knows an incident that was diagnosed offline.
-  const bool stored_ =
-      IsPlainName(report_.incident_id) && !absl::StartsWith(report_.incident_id, "offline-");
+  const bool stored_ = report_.stored && IsPlainName(report_.incident_id);
   std::vector<Command> commands_;
 };
 

@@ -187,7 +187,11 @@ class BoxWriter {
     if (group.wait != WaitKind::kMixed) Add(WaitText(group), "s", kPlain, 2);
     if (group.host_place) Add(*group.host_place, "s", kPlain, 3);
     const std::optional<int64_t>& time = group.loops_ms ? group.loops_ms : group.since_ms;
-    if (time && *time > 0) Add(absl::StrCat("for ", Duration(*time)), "s", kPlain, 1);
+    if (time && *time > 0) {
+      const bool event = group.wait == WaitKind::kEnded || group.wait == WaitKind::kHalted;
+      Add(event ? absl::StrCat(Duration(*time), " ago") : absl::StrCat("for ", Duration(*time)),
+          "s", kPlain, 1);
+    }
     box_.height = 2 * kPadding + static_cast<int>(box_.lines.size()) * kLineHeight;
     return std::move(box_);
   }

@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "digest/html_text.h"
+#include "digest/sentence.h"
 #include "digest/text_states.h"
 #include "proto/common/text/safe_text.h"
 
@@ -43,6 +44,13 @@ std::set<WorkerId> Accused(const Report& report) {
   std::set<WorkerId> accused;
   for (const ReportCulprit& culprit : report.culprits) accused.insert(culprit.worker.id);
   return accused;
+}
+
+// " <span …>stopped here</span>"; empty for a slice without a culprit.
+std::string CulpritPill(const Report& report, size_t accused) {
+  const std::string label = accused > 0 ? CulpritLabel(report) : "";
+  if (label.empty()) return "";
+  return absl::StrCat(" <span class=\"pill red\">", label, "</span>");
 }
 
 // Counts the cores of one slice by the place where each stands.
@@ -203,7 +211,7 @@ std::vector<SliceState> SliceStates(const Report& report, const std::vector<Plac
   return slices;
 }
 
-// "768 cores at recv-done.12, 3 at all-reduce.3".
+// "768 cores at recv-done.12, 3 at all-reduce.3, 96 SparseCores at pc 0x300".
 std::string StandsAt(const std::map<size_t, size_t>& cores, size_t slices,
                      const std::vector<PlaceState>& places) {
   size_t idle = 0;
@@ -215,16 +223,19 @@ std::string StandsAt(const std::map<size_t, size_t>& cores, size_t slices,
       idle += count;
     }
   }
-  std::stable_sort(largest.begin(), largest.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  const auto sparse = [&places](size_t state) { return IsSparse(*places[state].position); };
+  std::stable_sort(largest.begin(), largest.end(), [&sparse](const auto& a, const auto& b) {
+    return std::pair(sparse(a.first), b.second) < std::pair(sparse(b.first), a.second);
+  });
   std::string html;
   for (size_t i = 0; i < largest.size() && i < kMaxPlacesInLine; ++i) {
     const auto& [state, count] = largest[i];
-    absl::StrAppend(&html, i == 0 ? "" : ", ",
-                    i == 0 ? Counted(static_cast<int64_t>(count), "core")
-                           : Grouped(static_cast<int64_t>(count)),
-                    i == 0 && slices > 1 ? " each" : "", " at <code>", Html(places[state].text),
-                    "</code>");
+    const bool of_a_kind = i > 0 && sparse(largest[i - 1].first) == sparse(state);
+    absl::StrAppend(
+        &html, i == 0 ? "" : ", ",
+        of_a_kind ? Grouped(static_cast<int64_t>(count))
+                  : Counted(static_cast<int64_t>(count), sparse(state) ? "SparseCore" : "core"),
+        i == 0 && slices > 1 ? " each" : "", " at <code>", Html(places[state].text), "</code>");
   }
   if (largest.size() > kMaxPlacesInLine) {
     absl::StrAppend(
@@ -261,6 +272,14 @@ void AppendCard(const Report& report, size_t worker, const std::vector<PlaceStat
                   "</b> <span class=\"soft\">slice ", who.id.slice, " task ", who.id.task,
                   "</span>");
   if (!who.reported) page += " <span class=\"pill red\">missing</span>";
+  if (chips.empty()) {
+    for (const ReportCulprit& culprit : report.culprits) {
+      if (culprit.worker.id != who.id || !culprit.end) continue;
+      absl::StrAppend(&page, " <span>", Html(text::EscapeText(*culprit.end, kMaxHostsBytes)),
+                      "</span>");
+      break;
+    }
+  }
   page += "<span class=\"chips\">";
   size_t shown = 0;
   for (const auto& [number, chip] : chips) {
@@ -274,15 +293,13 @@ void AppendCard(const Report& report, size_t worker, const std::vector<PlaceStat
 
 void AppendOpenSlice(const Report& report, const SliceState& slice,
                      const std::vector<PlaceState>& places, std::string& page) {
-  absl::StrAppend(&page, "<div class=\"slice\">\n<h3>Slice ", slice.slice, " ",
-                  slice.accused > 0 && report.cause != Cause::kNoHang
-                      ? "<span class=\"pill red\">stopped here</span> "
-                      : "",
-                  slice.missing > 0 ? absl::StrCat("<span class=\"pill amber\">", slice.missing,
-                                                   " missing</span>")
-                                    : "",
-                  "</h3>\n<p class=\"soft\">", Counted(static_cast<int64_t>(slice.hosts), "host"),
-                  "; ", StandsAt(slice.cores, 1, places), "</p>\n");
+  absl::StrAppend(
+      &page, "<div class=\"slice\">\n<h3>Slice ", slice.slice, CulpritPill(report, slice.accused),
+      slice.missing > 0
+          ? absl::StrCat(" <span class=\"pill amber\">", slice.missing, " missing</span>")
+          : "",
+      "</h3>\n<p class=\"soft\">", Counted(static_cast<int64_t>(slice.hosts), "host"), "; ",
+      StandsAt(slice.cores, 1, places), "</p>\n");
   const std::set<WorkerId> accused = Accused(report);
   std::string cards;
   size_t count = 0;
@@ -298,21 +315,21 @@ void AppendOpenSlice(const Report& report, const SliceState& slice,
   absl::StrAppend(&page, "<div class=\"hosts\" data-slices=\"", slice.slice, "\"></div>\n</div>\n");
 }
 
-void AppendFolded(const std::vector<SliceState>& slices, const std::vector<size_t>& members,
-                  const std::vector<PlaceState>& places, std::string& page) {
+void AppendFolded(const Report& report, const std::vector<SliceState>& slices,
+                  const std::vector<size_t>& members, const std::vector<PlaceState>& places,
+                  std::string& page) {
   const SliceState& first = slices[members.front()];
   std::vector<int32_t> ids;
   for (const size_t member : members) ids.push_back(slices[member].slice);
   const std::string ranges = SliceRanges(ids);
-  absl::StrAppend(&page, "<details class=\"slice calm\"><summary><b>Slice",
-                  ids.size() == 1 ? " " : "s ", Html(text::CutText(ranges, kMaxHostsBytes)), "</b>",
-                  first.accused > 0   ? " <span class=\"pill red\">stopped here</span>"
-                  : first.missing > 0 ? " <span class=\"pill amber\">hosts missing</span>"
-                                      : "",
-                  " <span class=\"soft\">", Counted(static_cast<int64_t>(first.hosts), "host"),
-                  ids.size() > 1 ? " each" : "", "; ", StandsAt(first.cores, ids.size(), places),
-                  "</span></summary><div class=\"hosts\" data-slices=\"", ranges,
-                  "\"></div></details>\n");
+  absl::StrAppend(
+      &page, "<details class=\"slice calm\"><summary><b>Slice", ids.size() == 1 ? " " : "s ",
+      Html(text::CutText(ranges, kMaxHostsBytes)), "</b>", CulpritPill(report, first.accused),
+      first.accused == 0 && first.missing > 0 ? " <span class=\"pill amber\">hosts missing</span>"
+                                              : "",
+      " <span class=\"soft\">", Counted(static_cast<int64_t>(first.hosts), "host"),
+      ids.size() > 1 ? " each" : "", "; ", StandsAt(first.cores, ids.size(), places),
+      "</span></summary><div class=\"hosts\" data-slices=\"", ranges, "\"></div></details>\n");
 }
 
 void AppendLegend(const Report& report, const std::vector<PlaceState>& places, std::string& page) {
@@ -393,7 +410,7 @@ std::string MapSection(const Report& report) {
   page += "<div class=\"slices\">\n";
   for (const size_t slice : open) AppendOpenSlice(report, slices[slice], places, page);
   for (size_t i = 0; i < lines.size() && i < kMaxLinesOfSlices; ++i) {
-    AppendFolded(slices, lines[i], places, page);
+    AppendFolded(report, slices, lines[i], places, page);
   }
   page += "</div>\n";
   if (lines.size() > kMaxLinesOfSlices) {

@@ -22,8 +22,10 @@ constexpr size_t kMaxTableRows = 2000;
 // Evidence that is read without unfolding.
 constexpr size_t kMaxEvidence = 6;
 
-std::string StrengthPill(Strength strength) {
-  const char* tone = strength == Strength::kDirect   ? "red"
+// Red stands for what is wrong alone.
+std::string StrengthPill(const Report& report, Strength strength) {
+  const char* tone = report.cause == Cause::kNoHang  ? "green"
+                     : strength == Strength::kDirect ? "red"
                      : strength == Strength::kStrong ? "amber"
                                                      : "grey";
   const char* name = strength == Strength::kDirect   ? "direct"
@@ -199,8 +201,9 @@ std::string WhySection(const Report& report) {
   if (report.evidence.empty()) {
     page += "<p class=\"soft\">No single piece of evidence stands out.</p>\n";
   } else {
-    const auto item_html = [](const EvidenceItem& item) {
-      return absl::StrCat(StrengthPill(item.strength), "<span>", Html(item.statement), "</span>");
+    const auto item_html = [&report](const EvidenceItem& item) {
+      return absl::StrCat(StrengthPill(report, item.strength), "<span>", Html(item.statement),
+                          "</span>");
     };
     const std::vector<EvidenceItem> evidence = EvidenceForPage(report);
     const auto split =

@@ -43,8 +43,10 @@ void AppendLink(const std::string& path, const char* name, const char* served, s
 }
 
 void AppendBar(const Report& report, std::string& page) {
-  absl::StrAppend(&page, "<header class=\"bar\">\n<b>rapideye</b>\n<span>", Html(report.job),
-                  "</span>\n<code class=\"soft\">", Html(report.incident_id), "</code>\n");
+  absl::StrAppend(
+      &page, "<header class=\"bar\">\n<b>rapideye</b>\n<span>", Html(report.job),
+      "</span>\n<code class=\"soft\">", Html(report.incident_id), "</code>\n",
+      report.snapshot ? "<span class=\"pill grey\">Snapshot, no incident</span>\n" : "");
   if (report.revision > 1) {
     absl::StrAppend(&page, "<span class=\"pill grey\">Revision ", report.revision, "</span>\n");
   }

@@ -180,6 +180,27 @@ TEST(CommandsTest, ANameThatAShellWouldReadGetsNoCommand) {
   }
 }
 
+TEST(CommandsTest, AFrozenProcessIsThawedAndAStoppedOneContinued) {
+  Capture capture = FrozenJob(1, 4);
+  Verdict verdict;
+  verdict.cause = Cause::kUnrecoverableError;
+  verdict.detail = Detail::kProcessStopped;
+  Culprit& culprit = verdict.culprits.emplace_back();
+  culprit.worker = {0, 1};
+  culprit.host = "tpu-0-1";
+  Process& process = SnapshotOf(capture, 0, 1).processes.emplace_back();
+  process.pid = 4711;
+  process.state = ProcessState::kStopped;
+  EXPECT_THAT(CommandsOf(BuildReport(capture, verdict, {})), Contains("kill -CONT 4711"));
+  // No signal reaches it.
+  process.state = ProcessState::kSleeping;
+  process.wait_channel = "do_freezer_trap";
+  EXPECT_THAT(
+      CommandsOf(BuildReport(capture, verdict, {})),
+      AllOf(Not(Contains("kill -CONT 4711")), Contains("echo 0 > /sys/fs/cgroup$(cut -d: -f3 "
+                                                       "/proc/4711/cgroup)/cgroup.freeze")));
+}
+
 TEST(CommandsTest, AnOfflineDiagnosisIsKnownToNoCoordinator) {
   const ExampleCase example = ExampleCases().front();
   EXPECT_THAT(CommandsOf(BuildReport(example.capture, example.verdict, {})),
@@ -219,6 +240,16 @@ TEST(ChainTest, IsDrawnFromTheManyToTheHead) {
                                     "for 15 cores; 15 cores (slice 1, 3 hosts) wait in the slice "
                                     "for tpu-1-2 chip 2\""),
                           HasSubstr("<div class=\"m\">fusion.212</div>")));
+}
+
+TEST(ChainTest, AProcessEndedAWhileAgoAndACoreStandsForAWhile) {
+  ExampleCase example = ExampleCases().front();
+  example.verdict.chain = ChainOfThree();
+  ChainGroup& head = example.verdict.chain.groups[2];
+  head.since_ms = 66'000;
+  EXPECT_THAT(Page(example), HasSubstr(">for 1 min 6 s<"));
+  head.wait = WaitKind::kEnded;
+  EXPECT_THAT(Page(example), AllOf(HasSubstr(">1 min 6 s ago<"), Not(HasSubstr(">for 1 min"))));
 }
 
 TEST(ChainTest, ABrokenLinkIsDashedBetweenTwoHosts) {
@@ -433,6 +464,51 @@ TEST(MapTest, TheLegendLeavesOutSparseCoresThatNoChipShows) {
   EXPECT_THAT(page(), HasSubstr("pc 0x240</code> (1 core)</li>"));
 }
 
+TEST(MapTest, ASliceTellsItsSparseCoresApartAndLast) {
+  Capture capture = FrozenJob(1, 2);
+  for (Snapshot& snapshot : capture.snapshots) {
+    Core sparse = snapshot.cores[0];
+    sparse.type = CoreType::kSparseCore;
+    sparse.sequencers[0].hlo.reset();
+    sparse.sequencers[0].pc = 0x240;
+    for (int i = 0; i < 6; ++i) {
+      sparse.index = i;
+      snapshot.cores.push_back(sparse);
+    }
+  }
+  EXPECT_THAT(RenderHtml(BuildReport(capture, Verdict(), {})),
+              HasSubstr("2 hosts; 8 cores at <code>all-reduce.3</code>, 12 SparseCores at <code>pc "
+                        "0x240</code>"));
+}
+
+TEST(MapTest, AHostWithoutCoresSaysHowItsProcessEnded) {
+  Capture capture = FrozenJob(1, 4);
+  Verdict verdict;
+  verdict.cause = Cause::kUnrecoverableError;
+  verdict.detail = Detail::kProcessExit;
+  Culprit& culprit = verdict.culprits.emplace_back();
+  culprit.worker = {0, 1};
+  culprit.host = "tpu-0-1";
+  Snapshot& snapshot = SnapshotOf(capture, 0, 1);
+  snapshot.processes.emplace_back().exit_code = 1;
+  const auto page = [&] { return RenderHtml(BuildReport(capture, verdict, {})); };
+  EXPECT_THAT(page(), Not(HasSubstr("<span>exited with status 1</span>")));  // its chips say more
+  snapshot.cores.clear();
+  EXPECT_THAT(page(), HasSubstr("task 1</span> <span>exited with status 1</span>"));
+}
+
+TEST(WhyTest, NothingIsRedInAJobThatDoesNotHang) {
+  Verdict verdict;
+  verdict.cause = Cause::kNoHang;
+  verdict.detail = Detail::kRunning;
+  verdict.evidence = {{"a direct sign", Strength::kDirect, {}}};
+  const auto page = [&] { return RenderHtml(BuildReport(FrozenJob(1, 2), verdict, {})); };
+  EXPECT_THAT(page(), AllOf(HasSubstr("<span class=\"pill green\">direct</span>"),
+                            Not(HasSubstr("class=\"pill red\""))));
+  verdict.cause = Cause::kUnknown;
+  EXPECT_THAT(page(), HasSubstr("<span class=\"pill red\">direct</span>"));
+}
+
 TEST(HloTest, MarksTheTokensThatDiffer) {
   const ExampleCase example = ExampleCases().front();
   Report report = BuildReport(example.capture, example.verdict, {});
@@ -501,6 +577,23 @@ TEST(HtmlTest, TheMapShowsEveryWorkerAndMarksCulprits) {
   }
   EXPECT_THAT(accused, ElementsAre(2));
   EXPECT_EQ(map["states"][1][0], "2:0x11(fusion.212) in jit_train_step, launch 804");
+}
+
+TEST(HtmlTest, ASnapshotOnRequestIsCalledNoIncident) {
+  ExampleCase example = ExampleCases().front();
+  example.capture.header.trigger = "operator";
+  const auto texts = [&example](const std::string& id) {
+    ReportContext context;
+    context.incident_id = id;
+    const Report report = BuildReport(example.capture, example.verdict, context);
+    return RenderHtml(report) + RenderText(report, TextFormat::kClassic);
+  };
+  EXPECT_THAT(texts(""), AllOf(HasSubstr(">Snapshot, no incident</span>"),
+                               HasSubstr("Incident: none, this is a snapshot on request: offline-"),
+                               Not(HasSubstr("rapideye show"))));
+  EXPECT_THAT(texts("20261003T092420Z-1a2b3c4d"),
+              AllOf(HasSubstr("Incident: 20261003T092420Z-1a2b3c4d"), Not(HasSubstr("napshot, no")),
+                    HasSubstr("rapideye show 20261003T092420Z-1a2b3c4d")));
 }
 
 TEST(HtmlTest, AMissingWorkerIsOnTheMap) {

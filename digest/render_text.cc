@@ -349,7 +349,10 @@ std::string RenderText(const Report& report, TextFormat format) {
   AppendMissing(report, lines);
   AppendNextStep(report, lines);
   AppendRemoval(report, lines);
-  lines.Add(kIndent, absl::StrCat("Incident: ", text::EscapeName(report.incident_id)));
+  lines.Add(kIndent,
+            absl::StrCat(
+                report.snapshot ? "Incident: none, this is a snapshot on request: " : "Incident: ",
+                text::EscapeName(report.incident_id)));
   if (report.revision > 1) {
     lines.Add(kIndent, absl::StrCat("Revision: ", report.revision,
                                     " (a later look has changed the verdict)"));

@@ -9,6 +9,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "classifier/host_place.h"
 #include "digest/content_hash.h"
 #include "digest/digest.h"
 #include "digest/first_error.h"
@@ -304,6 +305,7 @@ void DescribeForPage(const Capture& capture, const Verdict& verdict, const LogEv
     if (found == snapshots.end() || found->second->processes.empty()) continue;
     culprit.pid = found->second->processes.front().pid;
     culprit.end = EndOf(*found->second);
+    culprit.frozen = classifier::IsFrozen(found->second->processes.front());
   }
 }
 
@@ -318,7 +320,9 @@ Report BuildReport(const Capture& capture, const Verdict& verdict, const ReportC
   const CaptureHeader& header = capture.header;
   Report report;
   report.revision = context.revision;
-  report.incident_id = context.incident_id.empty() ? OfflineId(capture) : Name(context.incident_id);
+  report.stored = !context.incident_id.empty();
+  report.incident_id = report.stored ? Name(context.incident_id) : OfflineId(capture);
+  report.snapshot = !report.stored && header.trigger == "operator";
   report.job = Name(header.job);
   report.job_incarnation = OptionalName(header.job_incarnation);
   if (header.detected_unix_ms) report.detected_at = FormatUtc(*header.detected_unix_ms);

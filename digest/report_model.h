@@ -69,6 +69,7 @@ struct ReportCulprit {
   std::optional<int64_t> pid = std::nullopt;  // of its training process, as its host counts
   // The end of that process: "exited with status 1"; absent: it lives, or its end was not seen.
   std::optional<std::string> end = std::nullopt;
+  bool frozen = false;  // that process, by a cgroup
 };
 
 struct ReportLink {
@@ -232,8 +233,10 @@ struct ReportHolder {
 
 // The model itself.
 struct Report {
-  std::string incident_id;
-  int64_t revision = 1;  // as in ReportContext
+  std::string incident_id;  // of a capture that is no stored incident, made of its content
+  bool stored = false;      // a coordinator knows it by this id
+  bool snapshot = false;    // taken on request, of no incident
+  int64_t revision = 1;     // as in ReportContext
   std::string job;
   std::optional<std::string> job_incarnation;
   std::optional<std::string> detected_at;  // RFC 3339, UTC

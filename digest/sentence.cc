@@ -438,7 +438,46 @@ std::string What(const Report& report) {
   return UnknownSentence(report);
 }
 
+const char* ErrorLabel(Detail detail) {
+  switch (detail) {
+    case Detail::kProcessStopped:
+      return "stopped here";
+    case Detail::kProcessExit:
+      return "ended here";
+    case Detail::kWorkerLost:
+      return "lost here";
+    case Detail::kNotStarted:
+      return "not started here";
+    case Detail::kPreempted:
+      return "preempted here";
+    default:
+      return "failed here";
+  }
+}
+
 }  // namespace
+
+const char* CulpritLabel(const Report& report) {
+  switch (report.cause) {
+    case Cause::kBadTpuChip:
+      return Loops(report) ? "loops here" : "stopped here";
+    case Cause::kNetworkingIssue:
+      return report.detail == Detail::kDcnPartition ? "cut off here" : "link broken here";
+    case Cause::kDifferentModule:
+      return report.detail == Detail::kLaunchOrder ? "other order here" : "other program here";
+    case Cause::kFingerprintMismatch:
+      return "compiled otherwise here";
+    case Cause::kDataInputStall:
+      return "launches nothing here";
+    case Cause::kUnrecoverableError:
+      return ErrorLabel(report.detail);
+    case Cause::kUnknown:
+      return "suspected here";
+    case Cause::kNoHang:
+      break;
+  }
+  return "";
+}
 
 OneSentence WriteSentence(const Report& report) { return {What(report), Waits(report)}; }
 

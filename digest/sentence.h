@@ -20,6 +20,10 @@ OneSentence WriteSentence(const Report& report);
 // Both parts as one text: "tpu-1-2 chip 2 stopped in fusion.212. 31 cores wait for it."
 std::string SentenceText(const Report& report);
 
+// The label of a slice on the map that holds a culprit: "stopped here", "loops here". Empty for a
+// job that does not hang.
+const char* CulpritLabel(const Report& report);
+
 }  // namespace rapideye::digest
 
 #endif  // RAPIDEYE_DIGEST_SENTENCE_H_

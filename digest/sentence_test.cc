@@ -82,6 +82,24 @@ TEST(SentenceTest, ACoreThatLoopsHasNotStopped) {
   EXPECT_EQ(What(capture, verdict), "2 chips of tpu-0-1 stopped in all-reduce.3.");
 }
 
+TEST(SentenceTest, TheLabelOfASliceSaysWhatItsCulpritDoes) {
+  Verdict verdict = Accusing(Cause::kBadTpuChip, Detail::kTensorCore, 0, 1);
+  ChainGroup& head = verdict.chain.groups.emplace_back();
+  head.head = true;
+  head.cores = 1;
+  head.workers = {{0, 1}};
+  const Capture capture = FrozenJob(1, 4);
+  const auto label = [&] { return std::string(CulpritLabel(BuildReport(capture, verdict, {}))); };
+  EXPECT_EQ(label(), "stopped here");
+  head.loops_ms = 60'000;
+  EXPECT_EQ(label(), "loops here");
+  verdict.cause = Cause::kUnrecoverableError;
+  verdict.detail = Detail::kProcessExit;
+  EXPECT_EQ(label(), "ended here");
+  verdict.cause = Cause::kNoHang;
+  EXPECT_EQ(label(), "");
+}
+
 TEST(SentenceTest, TheJsonAndTheTextSayItToo) {
   Verdict verdict = Accusing(Cause::kBadTpuChip, Detail::kTensorCore, 0, 1);
   verdict.culprits[0].chip = 2;

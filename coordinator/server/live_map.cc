@@ -90,7 +90,7 @@ std::string CountStates(const SliceOnMap& slice) {
 
 std::string Pills(const SliceOnMap& slice) {
   std::string html;
-  if (slice.accused) html += " <span class=\"pill red\">stopped here</span>";
+  if (slice.accused) html += " <span class=\"pill red\">culprit here</span>";
   if (slice.Has(WorkerState::kLate)) {
     html += " <span class=\"pill amber\">late</span>";
   }

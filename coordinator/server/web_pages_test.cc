@@ -112,7 +112,7 @@ TEST(StatusPageTest, SlicesThatAreWhollyLateShareALineBeforeTheOthers) {
   status.last_verdict =
       ToldVerdict{.cause = "BAD_TPU_CHIP", .culprits = {"culprit"}, .culprit_hosts = 1};
   const std::string page = StatusPage(&status, {});
-  EXPECT_THAT(page, AllOf(HasSubstr("<h3>Slice 63 <span class=\"pill red\">stopped here"),
+  EXPECT_THAT(page, AllOf(HasSubstr("<h3>Slice 63 <span class=\"pill red\">culprit here"),
                           HasSubstr("Slices 1-62"), Not(HasSubstr("<h3>Slice 1 "))));
   EXPECT_LT(page.find("Slices 1-62"), page.find("Slice 0<"));
 }
