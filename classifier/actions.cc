@@ -153,7 +153,8 @@ void Steps::Unrecoverable() {
       break;
     case Detail::kProcessStopped:
       Add(absl::StrCat("Find who stopped the training process on ", Hosts(),
-                       " (debugger, SIGSTOP, cgroup freezer) and continue it (kill -CONT)."));
+                       " (debugger, SIGSTOP, cgroup freezer) and continue it (kill -CONT; where a "
+                       "cgroup froze it, thaw that)."));
       break;
     case Detail::kOutOfMemory:
       Add(absl::StrCat("Read the log of ", Hosts(),

@@ -133,6 +133,7 @@ std::string WaitText(const ChainGroup& group) {
   const bool one = group.cores == 1 || (group.cores == 0 && group.workers.size() == 1);
   switch (group.wait) {
     case WaitKind::kUnclear:
+      if (group.loops_ms) return "loops: its pc moves, but no launch completes";
       return one ? "stands, for what is not clear" : "stand, for what is not clear";
     case WaitKind::kCollective:
       return absl::StrCat(

@@ -177,6 +177,20 @@ TEST(ChainTest, AProcessEndedAWhileAgoAndACoreStandsForAWhile) {
   EXPECT_THAT(Page(example), AllOf(HasSubstr(">1 min 6 s ago<"), Not(HasSubstr(">for 1 min"))));
 }
 
+TEST(ChainTest, ACoreThatLoopsDoesNotStandThere) {
+  ExampleCase example = ExampleCases().front();
+  example.verdict.chain = ChainOfThree();
+  ChainGroup& head = example.verdict.chain.groups[2];
+  head.wait = WaitKind::kUnclear;
+  const std::string explained =
+      RenderExplanation(BuildReport(example.capture, example.verdict, {}));
+  EXPECT_THAT(explained, HasSubstr("stands, for what is not clear"));
+  head.loops_ms = 60'000;
+  EXPECT_THAT(RenderExplanation(BuildReport(example.capture, example.verdict, {})),
+              AllOf(HasSubstr("loops: its pc moves, but no launch completes"),
+                    Not(HasSubstr("stands, for what is not clear"))));
+}
+
 TEST(ChainTest, ABrokenLinkIsDashedBetweenTwoHosts) {
   ExampleCase example = ExampleCases().front();
   example.verdict.chain = ChainOfThree();
