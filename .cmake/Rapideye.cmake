@@ -17,6 +17,12 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
   add_compile_options("-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.")
 endif()
 
+# A precompiled header of 100 to 200 MB is a heap that g++'s collector goes through again and again:
+# it does not start below this size (KiB), which no file here reaches. A sixth of the compile time.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options(--param=ggc-min-heapsize=1048576)
+endif()
+
 add_library(rapideye_flags INTERFACE)
 target_include_directories(rapideye_flags INTERFACE "${CMAKE_SOURCE_DIR}")
 # g++ 12 warns falsely with its three (the last on std::variant), and when optimising with
@@ -86,7 +92,8 @@ set(rapideye_program_headers
     <google/protobuf/message.h>
     <grpcpp/grpcpp.h>
     <nlohmann/json.hpp>
-    <spdlog/spdlog.h>)
+    <spdlog/spdlog.h>
+    <proto/common/logging/fmt_instances.h>)
 set(rapideye_test_headers <gmock/gmock.h> <gtest/gtest.h>)
 # spdlog's headers depend on how Debian built it, whoever links it.
 foreach(library spdlog::spdlog fmt::fmt)

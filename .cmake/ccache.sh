@@ -6,5 +6,7 @@ command -v ccache >/dev/null || exec "$@"
 CCACHE_BASEDIR=$(dirname "$(dirname "$0")")
 CCACHE_NOHASHDIR=1
 CCACHE_SLOPPINESS=pch_defines,time_macros
-export CCACHE_BASEDIR CCACHE_NOHASHDIR CCACHE_SLOPPINESS
+# Says how much memory the compiler may take, and changes no object.
+CCACHE_IGNOREOPTIONS="--param=ggc-*"
+export CCACHE_BASEDIR CCACHE_NOHASHDIR CCACHE_SLOPPINESS CCACHE_IGNOREOPTIONS
 exec ccache "$@"

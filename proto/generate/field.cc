@@ -4,10 +4,11 @@
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
 #include <cctype>
-#include <regex>
 #include <stdexcept>
 #include <utility>
 
+#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
 #include "v1/check.pb.h"
 
 namespace rapideye::generate {
@@ -132,7 +133,7 @@ std::string Camel(const std::string& name) {
 }
 
 std::string WireName(const std::string& full_name) {
-  return std::regex_replace(full_name.substr(full_name.find('.') + 1), std::regex("\\."), "::");
+  return absl::StrReplaceAll(full_name.substr(full_name.find('.') + 1), {{".", "::"}});
 }
 
 std::string EnumName(const EnumDescriptor& type) {
@@ -184,7 +185,7 @@ std::string MemberOf(const FieldDescriptor& field) {
   const Check& rules = RulesOf(field);
   if (!rules.member().empty()) return rules.member().substr(rules.member().rfind(' ') + 1);
   const bool duration = rules.kind() == Check::AGE || rules.kind() == Check::INTERVAL;
-  return duration ? std::regex_replace(field.name(), std::regex("_ms$"), "") : field.name();
+  return std::string(duration ? absl::StripSuffix(field.name(), "_ms") : field.name());
 }
 
 std::string TypeOf(const FieldDescriptor& field) {

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cctype>
-#include <regex>
 #include <set>
 #include <stdexcept>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
 #include "proto/generate/field.h"
 #include "v1/check.pb.h"
 
@@ -26,7 +28,12 @@ constexpr size_t kColumns = 100;
 // Comments ------------------------------------------------------------------
 
 std::string AsComment(const std::string& text, const std::string& indent) {
-  return text.empty() ? "" : std::regex_replace(text, std::regex("([^\n]*)\n"), indent + "//$1\n");
+  if (text.empty()) return "";
+  const std::string begin = absl::StrCat(indent, "//");
+  return absl::StrCat(
+      begin,
+      absl::StrReplaceAll(absl::StripSuffix(text, "\n"), {{"\n", absl::StrCat("\n", begin)}}),
+      "\n");
 }
 
 template <typename Element>
@@ -101,7 +108,7 @@ std::map<std::string, std::string> Writer::Files() const {
     of_project += Include(other.values() + ".h");
     of_conversions += Include(other.conversions() + ".h");
   }
-  of_conversions += Include(std::regex_replace(file_.name(), std::regex("proto$"), "pb.h"));
+  of_conversions += Include(absl::StrCat(absl::StripSuffix(file_.name(), "proto"), "pb.h"));
   if (!of_project.empty()) of_values += "\n" + of_project;
   const std::string& space = output_.namespace_();
   const std::string wire = "rapideye::wire";
