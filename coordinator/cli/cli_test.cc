@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/support/run_program.h"
+#include "tests/support/test_certificates.h"
 
 namespace rapideye::cli {
 namespace {
@@ -189,6 +190,28 @@ TEST(CliTest, TheDoctorSaysOfEachThingWhetherItIsRight) {
   // A directory that exists may hold files of another run.
   EXPECT_THAT(Rapideye({"doctor", "--coordinator=127.0.0.1:1", "--record=" + folder}).err,
               HasSubstr("name a new directory"));
+}
+
+TEST(CliTest, TheDoctorSaysOfWhomACertificateIs) {
+  transport::TestAuthority authority("authority");
+  const std::string folder = testing::TempDir() + "cli_test_doctor_tls";
+  std::filesystem::create_directories(folder);
+  authority.WriteCa(folder + "/ca");
+  const auto tls = [&](int days) {
+    authority.Issue(folder + "/cert", folder + "/key", "rapideye://host/tpu-3", days);
+    const Result result = Rapideye({"doctor", "--coordinator=127.0.0.1:1", "--format=json",
+                                    "--tls-cert=" + folder + "/cert", "--tls-ca=" + folder + "/ca",
+                                    "--tls-key=" + folder + "/key"});
+    for (const auto& check : JsonLines(result.out)) {
+      if (check["check"] == "TLS") {
+        return check["outcome"].get<std::string>() + ": " + check["text"].get<std::string>();
+      }
+    }
+    return std::string("nothing");
+  };
+  EXPECT_THAT(tls(30), AllOf(StartsWith("right: "), HasSubstr("rapideye://host/tpu-3")));
+  EXPECT_THAT(tls(2), AllOf(StartsWith("wrong: "), HasSubstr("renew it")));
+  EXPECT_THAT(tls(-1), AllOf(StartsWith("wrong: "), HasSubstr("has expired")));
 }
 
 TEST(CliTest, WhatTheDoctorRecordsHoldsNoSecret) {

@@ -1,10 +1,13 @@
 #include "proto/transport/tls_files.h"
 
+#include <arpa/inet.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include <algorithm>
@@ -23,6 +26,7 @@ struct Free {
   void operator()(X509* p) const { X509_free(p); }
   void operator()(EVP_PKEY* p) const { EVP_PKEY_free(p); }
   void operator()(X509_STORE_CTX* p) const { X509_STORE_CTX_free(p); }
+  void operator()(GENERAL_NAMES* p) const { GENERAL_NAMES_free(p); }
   void operator()(STACK_OF(X509) * p) const { sk_X509_pop_free(p, X509_free); }
 };
 template <typename T>
@@ -95,6 +99,31 @@ absl::StatusOr<Owned<EVP_PKEY>> ReadKey(const char* flag, const std::string& pat
   return key;
 }
 
+std::string TextOf(const ASN1_STRING& text) {
+  return {reinterpret_cast<const char*>(ASN1_STRING_get0_data(&text)),
+          static_cast<size_t>(ASN1_STRING_length(&text))};
+}
+
+// "" of a kind that holds no text.
+std::string TextOf(const GENERAL_NAME& name) {
+  switch (name.type) {
+    case GEN_DNS:
+    case GEN_EMAIL:
+    case GEN_URI:
+      return TextOf(*name.d.ia5);
+    case GEN_IPADD: {
+      const bool v4 = ASN1_STRING_length(name.d.iPAddress) == sizeof(in_addr);
+      if (!v4 && ASN1_STRING_length(name.d.iPAddress) != sizeof(in6_addr)) return "";
+      char text[INET6_ADDRSTRLEN] = "";
+      inet_ntop(v4 ? AF_INET : AF_INET6, ASN1_STRING_get0_data(name.d.iPAddress), text,
+                sizeof(text));
+      return text;
+    }
+    default:
+      return "";
+  }
+}
+
 }  // namespace
 
 absl::Status CheckTlsFiles(const std::string& cert, const std::string& key, const std::string& ca) {
@@ -120,6 +149,24 @@ absl::StatusOr<absl::Time> ReadExpiry(const char* flag, const std::string& path)
     end = std::max(end, TimeOf(X509_get0_notAfter(one.get())));
   }
   return end;
+}
+
+absl::StatusOr<std::vector<std::string>> ReadNames(const char* flag, const std::string& path) {
+  const auto certificates = ReadCertificates(flag, path);
+  if (!certificates.ok()) return certificates.status();
+  const X509* certificate = certificates->front().get();
+  std::vector<std::string> names;
+  const X509_NAME* subject = X509_get_subject_name(certificate);
+  for (int at = -1; (at = X509_NAME_get_index_by_NID(subject, NID_commonName, at)) >= 0;) {
+    names.push_back(TextOf(*X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at))));
+  }
+  const Owned<GENERAL_NAMES> alternatives(static_cast<GENERAL_NAMES*>(
+      X509_get_ext_d2i(certificate, NID_subject_alt_name, /*crit=*/nullptr, /*idx=*/nullptr)));
+  for (int i = 0; alternatives && i < sk_GENERAL_NAME_num(alternatives.get()); ++i) {
+    std::string name = TextOf(*sk_GENERAL_NAME_value(alternatives.get(), i));
+    if (!name.empty()) names.push_back(std::move(name));
+  }
+  return names;
 }
 
 absl::StatusOr<PeerChecker> PeerChecker::Load(const std::string& ca, const std::string& crl_dir) {

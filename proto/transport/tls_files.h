@@ -7,6 +7,7 @@
 #include <openssl/types.h>
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -23,6 +24,10 @@ absl::Status CheckTlsFiles(const std::string& cert, const std::string& key, cons
 // The time when the certificate of a PEM file ends; of several (a bundle of CAs) the last end,
 // since that CA lets peers in until then. INVALID_ARGUMENT as above.
 absl::StatusOr<absl::Time> ReadExpiry(const char* flag, const std::string& path);
+
+// The names of the first certificate of a PEM file, as PeerNames has those of a peer: common name
+// and subject alternative names. INVALID_ARGUMENT as above.
+absl::StatusOr<std::vector<std::string>> ReadNames(const char* flag, const std::string& path);
 
 // Checks certificates against a CA bundle and revocation lists as they are now. Thread-safe.
 class PeerChecker {

@@ -151,6 +151,20 @@ TEST_F(CredentialsTest, FilesAreCheckedBeforeGrpcSeesThem) {
   EXPECT_EQ(ErrorOf(Files("cert", "key", "bundle"), "127.0.0.1:0"), "accepted");
 }
 
+// Whoever compares a file with --agent-identity-template sees the names that the coordinator
+// compares.
+TEST_F(CredentialsTest, NamesOfAFileAreThoseOfAPeer) {
+  ours_.Issue(Path("cert6"), Path("key6"), "rapideye://host/tpu-3", 1, "2001:db8::1",
+              {"rapideye://node/n"});
+  EXPECT_THAT(*ReadNames("tls-cert", Path("cert6")),
+              testing::UnorderedElementsAre("worker", "2001:db8::1", "localhost",
+                                            "rapideye://host/tpu-3", "rapideye://node/n"));
+  EXPECT_THAT(*ReadNames("tls-cert", Path("cert")), testing::Contains("127.0.0.1"));
+  EXPECT_THAT(*ReadNames("tls-ca", Path("ca")), testing::ElementsAre("our authority"));
+  EXPECT_THAT(std::string(ReadNames("tls-cert", Path("key")).status().message()),
+              HasSubstr("holds no PEM certificate"));
+}
+
 // Tells the caller's name, as TLS knows it.
 class WhoCalls : public tpu::monitoring::runtime::RuntimeMetricService::Service {
   grpc::Status GetTpuRuntimeStatus(

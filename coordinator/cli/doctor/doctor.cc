@@ -23,6 +23,7 @@
 #include "proto/common/flags/command_line.h"
 #include "proto/common/process/find_program.h"
 #include "proto/common/process/run_process.h"
+#include "proto/transport/identity.h"
 #include "proto/transport/tls_files.h"
 
 extern char** environ;
@@ -189,13 +190,17 @@ Checks DoctorCommand::CheckTls() const {
   if (!usable.ok()) return {{"TLS", Outcome::kWrong, std::string(usable.message())}};
   const absl::StatusOr<absl::Time> ends = transport::ReadExpiry("--tls-cert", files.tls_cert);
   if (!ends.ok()) return {{"TLS", Outcome::kWrong, std::string(ends.status().message())}};
+  const auto names = transport::ReadNames("--tls-cert", files.tls_cert);
+  if (!names.ok()) return {{"TLS", Outcome::kWrong, std::string(names.status().message())}};
   const std::string when = absl::FormatTime(absl::RFC3339_sec, *ends, absl::UTCTimeZone());
   if (*ends - absl::Now() < kRenewBefore) {
     return {{"TLS", Outcome::kWrong,
              absl::StrCat("the certificate ends at ", when,
                           ": renew it; the daemons take the new file by themselves")}};
   }
-  return {{"TLS", Outcome::kRight, absl::StrCat("the files fit; the certificate ends at ", when)}};
+  return {{"TLS", Outcome::kRight,
+           absl::StrCat("the files fit; the certificate is of ", transport::JoinNames(*names),
+                        " and ends at ", when)}};
 }
 
 absl::Status DoctorCommand::Record(const Checks& checks, const AgentAnswer& agent) const {

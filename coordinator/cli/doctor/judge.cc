@@ -162,6 +162,16 @@ void JudgeNics(const Json& snapshot, Checks& checks) {
   }
 }
 
+// Says nothing of counters that are not read: the agent complains of them itself.
+void JudgeSysfs(const Json& snapshot, Checks& checks) {
+  if (!snapshot.contains("pcie") || !snapshot["pcie"].is_array() || snapshot["pcie"].empty()) {
+    return;
+  }
+  checks.push_back(
+      {"sysfs", Outcome::kRight,
+       absl::StrCat("PCIe errors of ", snapshot["pcie"].size(), " chips are counted there")});
+}
+
 // Numbers of workers, as the coordinator and as the environment have them; absent: not known.
 Check JudgeShape(std::optional<int> coordinator, std::optional<int> environment) {
   Check check{.subject = "shape of the job", .outcome = Outcome::kUnknown, .text = {}};
@@ -273,6 +283,7 @@ Checks JudgeAgent(const AgentAnswer& answer) {
                                "(shareProcessNamespace: true), or belongs to another user"});
   checks.push_back(JudgeRuntime(snapshot, has_process));
   JudgeNics(snapshot, checks);
+  JudgeSysfs(snapshot, checks);
   return checks;
 }
 

@@ -112,8 +112,10 @@ AgentAnswer Agent(const std::string& snapshot) {
 TEST(JudgeAgentTest, ARunningJobIsRight) {
   const AgentAnswer answer = Agent(
       R"({"snapshot":{"worker":{"slice":1,"task":2},"host":"h","runtime":{"state":"SERVING"},)"
-      R"("processes":[{"pid":7}],"nics":[{"name":"eth0","up":true}]}})");
+      R"("processes":[{"pid":7}],"nics":[{"name":"eth0","up":true}],)"
+      R"("pcie":[{"chip":0,"fatal":0},{"chip":1,"fatal":0}]}})");
   EXPECT_THAT(NotRight(JudgeAgent(answer)), IsEmpty());
+  EXPECT_THAT(Of(JudgeAgent(answer), "sysfs").text, HasSubstr("of 2 chips"));
   EXPECT_EQ(WorkerOf(answer)->slice, 1);
   EXPECT_EQ(WorkerOf(answer)->task, 2);
 }
