@@ -516,11 +516,6 @@ std::string Say(const Case&, const ChipWordWithinJob&) {
          "names others, or nobody): eligible only if it repeats";
 }
 
-std::string Say(const Case&, const NetworkWordWithinJob&) {
-  return "its own side and its peers' probes agree, but not enough of these agents are out of the "
-         "job's reach (--direct-evidence-from names them): watched";
-}
-
 std::string Say(const Case&, const PeersAgree& fact) {
   return absl::StrCat("its own side and the probes of ", Count(fact.peers, "peer"),
                       ", which reach others, agree");

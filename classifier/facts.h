@@ -345,10 +345,6 @@ struct ChipWordBeyondJob {
 struct ChipWordWithinJob {
   int worker = 0;
 };
-// The worker or peers that agree with it are within the job's reach.
-struct NetworkWordWithinJob {
-  int worker = 0;
-};
 // The worker's own side and so many peers, which reach others, agree that it is cut off.
 struct PeersAgree {
   int worker = 0;
@@ -356,18 +352,16 @@ struct PeersAgree {
 };
 
 // Pointers and views in a fact outlive it.
-using Fact =
-    std::variant<CoreStands, CoreStoppedFirst, Words, Failure, BadIciLink, WorkerSilent,
-                 MissedBarrier, BusyWhileAwaited, DeclaredDead, HostStands, HostUntold,
-                 LoadersStandAlike, LaunchesDiffer, SetsCut, HostCutOff, PairBroken, AwaitEachOther,
-                 NoCarrier, HostStandsAt, HostOwes, PauseTooLong, AwaitsInput, StuckInKernel,
-                 WorkerAbsent, StartUpWaits, Obstructed, StartedOtherwise, ReachedStage,
-                 StandInStartUp, NothingBegun, NoneSeenToWait, LoopsAre, CoresAdvance, LoopsAdvance,
-                 LogsAdvance, ProcessesWork, HostRests, JobEnded, CompiledOtherwise, HasCompiled,
-                 SidesApart, RestRuns, RunsProgram, PcieFatal, BothEndsReportIci, ChipWordBeyondJob,
-                 ChipWordWithinJob, NetworkWordWithinJob, PeersAgree, LogEnds, LogRepeats,
-                 PortFailed, CaughtSigterm, MachineTaken, RunEnded, StepsGoOn, LineOfNobody,
-                 AwaitedByName, BegunAlone, StartUpLingers>;
+using Fact = std::variant<
+    CoreStands, CoreStoppedFirst, Words, Failure, BadIciLink, WorkerSilent, MissedBarrier,
+    BusyWhileAwaited, DeclaredDead, HostStands, HostUntold, LoadersStandAlike, LaunchesDiffer,
+    SetsCut, HostCutOff, PairBroken, AwaitEachOther, NoCarrier, HostStandsAt, HostOwes,
+    PauseTooLong, AwaitsInput, StuckInKernel, WorkerAbsent, StartUpWaits, Obstructed,
+    StartedOtherwise, ReachedStage, StandInStartUp, NothingBegun, NoneSeenToWait, LoopsAre,
+    CoresAdvance, LoopsAdvance, LogsAdvance, ProcessesWork, HostRests, JobEnded, CompiledOtherwise,
+    HasCompiled, SidesApart, RestRuns, RunsProgram, PcieFatal, BothEndsReportIci, ChipWordBeyondJob,
+    ChipWordWithinJob, PeersAgree, LogEnds, LogRepeats, PortFailed, CaughtSigterm, MachineTaken,
+    RunEnded, StepsGoOn, LineOfNobody, AwaitedByName, BegunAlone, StartUpLingers>;
 
 // The workers that the fact is about, as indexes into Topology::workers(). Empty: no single ones.
 std::vector<int> WorkersOf(const Fact& fact);

@@ -11,10 +11,9 @@ namespace rapideye::classifier {
 
 // Two findings allow removal at once: a bad chip with a fatal PCIe error or a
 // kernel hardware error on that same chip, and a host about whose network both its own side
-// and its peers' probes agree; either reported by agents out of the job's reach. `removable`: the
-// targets for which the rule found evidence from outside the job's reach; `reason` says why that is
-// so, or, with nothing to remove, why there is no target. Everything else is watched, and the
-// reason says why.
+// and its peers' probes agree. `removable`: the targets for which the rule found
+// evidence from outside the job's reach; `reason` says why that is so, or, with nothing to remove,
+// why there is no target. Everything else is watched, and the reason says why.
 Removal JudgeRemoval(const Verdict& verdict, std::vector<RemovalTarget> removable,
                      const std::string& reason);
 

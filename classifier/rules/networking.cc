@@ -88,8 +88,6 @@ class Rule {
   void TakeHost(int worker, std::map<WorkerPair, const PairEvidence*>& open);
 
   // Allows removal if the host's own side and its peers' probes agree, while these reach others.
-  // All of them count only by agents out of the job's reach: otherwise a job, or one client that
-  // poses as several workers, would name any host.
   void JudgeRemoval(int worker, const std::optional<std::string>& nic, const std::set<int>& peers,
                     const std::set<int>& agreeing, Finding& finding) const;
 
@@ -325,11 +323,7 @@ void Rule::JudgeRemoval(int worker, const std::optional<std::string>& nic,
                         const std::set<int>& peers, const std::set<int>& agreeing,
                         Finding& finding) const {
   std::set<int> witnesses;
-  size_t trusted = 0;  // of the witnesses
   std::set<int> probing;
-  const auto beyond_job = [this](int one) {
-    return c_.worker(one).snapshot->direct_evidence.value_or(false);
-  };
   const WorkerId id = c_.worker(worker).id;
   for (int peer = 0; peer < static_cast<int>(c_.topology.workers().size()); ++peer) {
     const Snapshot* snapshot = c_.worker(peer).snapshot;
@@ -343,7 +337,6 @@ void Rule::JudgeRemoval(int worker, const std::optional<std::string>& nic,
     const auto& reached = links_.reached_peers[static_cast<size_t>(peer)];
     if (std::any_of(reached.begin(), reached.end(), [&](int r) { return r != worker; })) {
       witnesses.insert(peer);
-      trusted += beyond_job(peer) ? 1 : 0;
     }
   }
   const size_t needed = std::min(kAgreeingPeers, probing.size());
@@ -352,10 +345,6 @@ void Rule::JudgeRemoval(int worker, const std::optional<std::string>& nic,
   // A single witness can be the end that is broken; peers that reached it over
   // the same NIC speak for the host.
   if (probing.size() < 2) return;
-  if (!beyond_job(worker) || trusted < needed) {
-    finding.removal_reason = FactText(c_, NetworkWordWithinJob{worker});
-    return;
-  }
   const WorkerInfo& info = c_.worker(worker);
   finding.removable.push_back({std::string(info.host), info.node, nic, std::nullopt});
   const PeersAgree fact{worker, static_cast<int64_t>(witnesses.size())};

@@ -103,10 +103,6 @@ TEST(Networking, WhatDropsProbesAloneIsNoFault) {
   EXPECT_TRUE(by_probes());
 }
 
-void TrustAgents(Scenario& s) {
-  for (Snapshot& snapshot : s.capture.snapshots) snapshot.direct_evidence = true;
-}
-
 Socket Holding(WorkerId peer, const std::string& nic = "eth1") {
   return {peer, nic, SocketState::kEstablished, 70'000, kStillMs, 12};
 }
@@ -120,7 +116,6 @@ Scenario CutOff(bool held = true) {
   for (const int slice : {1, 2, 3}) s.FailProbes({0, 1}, {slice, 1});
   for (const int task : {0, 2}) s.FailProbes({0, 1}, {0, task});
   if (held) s.At(0, 1).sockets = {Holding({1, 1})};
-  TrustAgents(s);
   return s;
 }
 
@@ -134,23 +129,6 @@ TEST(Networking, AHostWhoseProbesAloneFailIsNotRemoved) {
   s.At(2, 1).sockets.clear();
   for (Nic& nic : s.At(0, 1).nics) nic.up = false;
   EXPECT_TRUE(Classify(s.capture).removal.eligible);
-}
-
-// A job whose agents lie, or one client that poses as several workers, could name any host.
-TEST(NetworkingTrust, OnlyAgentsOutOfTheJobsReachRemoveAtOnce) {
-  Scenario s = CutOff();
-  EXPECT_TRUE(Classify(s.capture).removal.eligible);
-  const auto eligible = [&s](const std::vector<WorkerId>& untrusted) {
-    TrustAgents(s);
-    for (const WorkerId id : untrusted) s.At(id.slice, id.task).direct_evidence = false;
-    return Classify(s.capture).removal.eligible;
-  };
-  EXPECT_FALSE(eligible({{0, 1}}));  // its own side
-  EXPECT_TRUE(eligible({{2, 1}}));   // three of its four peers are left
-  EXPECT_FALSE(eligible({{2, 1}, {1, 1}}));
-  EXPECT_NE(Classify(s.capture).removal.reason.find("--direct-evidence-from"), std::string::npos);
-  for (Snapshot& snapshot : s.capture.snapshots) snapshot.direct_evidence.reset();
-  EXPECT_FALSE(Classify(s.capture).removal.eligible);
 }
 
 TEST(Networking, AHostThatIsReachedIsNotRemoved) {
@@ -373,7 +351,6 @@ TEST(Networking, OneHostInSeveralBrokenLinksIsTheCulprit) {
   s.FailProbes({0, 3}, {0, 0});
   s.FailProbes({0, 3}, {0, 2});
   s.At(0, 3).sockets = {Holding({1, 3})};
-  TrustAgents(s);
   const Verdict verdict = Classify(s.capture);
   EXPECT_EQ(Summary(verdict), "NETWORKING_ISSUE/DCN_HOST 0.3");
   EXPECT_FALSE(verdict.culprits[0].nic.has_value());
@@ -386,7 +363,6 @@ TEST(Networking, IfOneOfItsNicsFailsThatNic) {
     s.FailProbes({0, 3}, peer, "eth2");
   }
   s.At(0, 3).sockets = {Holding({1, 3}, "eth2")};
-  TrustAgents(s);
   const Verdict verdict = Classify(s.capture);
   EXPECT_EQ(Summary(verdict), "NETWORKING_ISSUE/DCN_HOST 0.3");
   EXPECT_EQ(verdict.culprits[0].nic, "eth2");
@@ -402,7 +378,6 @@ TEST(Networking, PeersThatReachNobodyElseAreNoWitnesses) {
     for (const Snapshot& other : s.capture.snapshots) s.FailProbes(peer, other.worker);
   }
   s.At(0, 3).sockets = {Holding({1, 3})};
-  TrustAgents(s);
   for (const RemovalTarget& target : Classify(s.capture).removal.targets) {
     EXPECT_NE(target.host, "host-0-3");
   }

@@ -63,9 +63,8 @@ void AddIdentityFlags(CLI::App& app, CoordinatorSettings& s) {
           "(else any agent may speak for any worker)");
   AddFlag(app, "direct-evidence-from", s.core.identity.direct_evidence_from,
           "name, or pattern with * and ?, in the certificates of agents that the job's user cannot "
-          "control: what these read in the kernel log and PCIe counters, and find when they probe "
-          "the network, removes a machine at its first hang, if their certificate names it; may be "
-          "repeated (else no agent's word does)");
+          "control: what these read in the kernel log and PCIe counters removes a machine at its "
+          "first hang, if their certificate names it; may be repeated (else no agent's word does)");
   AddFlag(app, "operator-identity", s.operator_identities,
           "name that an operator's certificate (the rapideye command's) must hold, or a pattern "
           "with * and ?; may be repeated (else any certificate that --tls-ca has signed)");

@@ -44,7 +44,6 @@ Plan WholeHost(Random& random) {
   const int launch = PickLaunch(plan.job, random);
   for (const int peer : Neighbours(plan.job, worker)) AddDeadLink(worker, peer, launch, plan);
   plan.dead_hosts = {worker};
-  plan.trusted_agents = true;
   plan.truth.accepted = {WorkerAnswer(plan, Cause::kNetworkingIssue, Detail::kDcnHost, {worker})};
   plan.truth.needs = {Need::kBrokenPair};
   plan.truth.needs_for_detail = {Need::kTwoBrokenPairs};
