@@ -2,15 +2,15 @@
 
 #include <utility>
 
-#include "classifier/decide.h"
-#include "classifier/finding.h"
-#include "classifier/foreign_holders.h"
-#include "classifier/hlo_evidence.h"
-#include "classifier/lacking.h"
+#include "classifier/decision/decide.h"
+#include "classifier/decision/hlo_evidence.h"
+#include "classifier/decision/lacking.h"
+#include "classifier/decision/runtime_verdict.h"
+#include "classifier/findings/finding.h"
+#include "classifier/findings/settings.h"
+#include "classifier/host/foreign_holders.h"
+#include "classifier/host/stacks.h"
 #include "classifier/rules/rules.h"
-#include "classifier/runtime_verdict.h"
-#include "classifier/settings.h"
-#include "classifier/stacks.h"
 
 namespace rapideye {
 

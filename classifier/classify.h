@@ -2,8 +2,8 @@
 #ifndef RAPIDEYE_CLASSIFIER_CLASSIFY_H_
 #define RAPIDEYE_CLASSIFIER_CLASSIFY_H_
 
-#include "classifier/log_evidence.h"
-#include "classifier/verdict.h"
+#include "classifier/verdict/log_evidence.h"
+#include "classifier/verdict/verdict.h"
 #include "proto/v1/evidence.h"
 
 namespace rapideye {

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "classifier/wording.h"
+#include "classifier/wording/wording.h"
 #include "digest/wording.h"
 
 namespace rapideye::digest {

@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "classifier/wording.h"
+#include "classifier/wording/wording.h"
 #include "digest/html_text.h"
 #include "digest/svg.h"
 #include "digest/text_states.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "classifier/verdict.h"
+#include "classifier/verdict/verdict.h"
 #include "digest/report_model.h"
 
 namespace rapideye::digest {

@@ -12,7 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "classifier/positions.h"
+#include "classifier/job/positions.h"
 #include "digest/tpu_states.h"
 #include "proto/common/text/safe_text.h"
 

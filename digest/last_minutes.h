@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "classifier/verdict.h"
+#include "classifier/verdict/verdict.h"
 #include "digest/report_model.h"
 #include "proto/v1/evidence.h"
 

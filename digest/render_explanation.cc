@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "classifier/wording.h"
+#include "classifier/wording/wording.h"
 #include "digest/digest.h"
 #include "digest/text_lines.h"
 #include "digest/text_states.h"

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "classifier/phrases.h"
+#include "classifier/wording/phrases.h"
 #include "digest/digest.h"
 #include "digest/fold.h"
 #include "digest/sentence.h"

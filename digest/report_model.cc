@@ -9,7 +9,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "classifier/host_place.h"
+#include "classifier/host/host_place.h"
 #include "digest/content_hash.h"
 #include "digest/digest.h"
 #include "digest/first_error.h"

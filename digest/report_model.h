@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "classifier/log_evidence.h"
-#include "classifier/verdict.h"
+#include "classifier/verdict/log_evidence.h"
+#include "classifier/verdict/verdict.h"
 #include "proto/v1/evidence.h"
 
 namespace rapideye::digest {

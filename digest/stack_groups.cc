@@ -10,11 +10,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "classifier/frame.h"
-#include "classifier/frame_match.h"
-#include "classifier/host_place.h"
-#include "classifier/phrases.h"
-#include "classifier/stacks.h"
+#include "classifier/host/frame.h"
+#include "classifier/host/frame_match.h"
+#include "classifier/host/host_place.h"
+#include "classifier/host/stacks.h"
+#include "classifier/wording/phrases.h"
 #include "digest/fold.h"
 #include "proto/common/text/safe_text.h"
 

@@ -3,7 +3,7 @@
 #ifndef RAPIDEYE_DIGEST_WORDING_H_
 #define RAPIDEYE_DIGEST_WORDING_H_
 
-#include "classifier/verdict.h"
+#include "classifier/verdict/verdict.h"
 #include "digest/report_model.h"
 #include "proto/v1/evidence.h"
 

@@ -12,9 +12,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "classifier/coordination.h"
+#include "classifier/errors/coordination.h"
 #include "classifier/logs/limits.h"
-#include "classifier/thresholds.h"
+#include "classifier/verdict/thresholds.h"
 
 namespace rapideye::logs {
 namespace {

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "classifier/log_evidence.h"
 #include "classifier/logs/log_stream.h"
 #include "classifier/logs/signatures.h"
 #include "classifier/logs/worker_names.h"
+#include "classifier/verdict/log_evidence.h"
 #include "proto/v1/evidence.h"
 
 namespace rapideye::logs {

@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "classifier/facts.h"
+#include "classifier/findings/facts.h"
 #include "classifier/rules/rules.h"
-#include "classifier/thresholds.h"
+#include "classifier/verdict/thresholds.h"
 
 namespace rapideye::classifier {
 namespace {

@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "classifier/coordination.h"
-#include "classifier/facts.h"
+#include "classifier/errors/coordination.h"
+#include "classifier/findings/facts.h"
 #include "classifier/rules/rules.h"
-#include "classifier/thresholds.h"
+#include "classifier/verdict/thresholds.h"
 
 namespace rapideye::classifier {
 namespace {

@@ -15,11 +15,11 @@
 #include <utility>
 #include <vector>
 
-#include "classifier/facts.h"
-#include "classifier/host_place.h"
-#include "classifier/pause.h"
+#include "classifier/findings/facts.h"
+#include "classifier/host/host_place.h"
+#include "classifier/host/pause.h"
 #include "classifier/rules/rules.h"
-#include "classifier/thresholds.h"
+#include "classifier/verdict/thresholds.h"
 
 namespace rapideye::classifier {
 namespace {

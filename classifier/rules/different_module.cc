@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include "classifier/facts.h"
-#include "classifier/passed_launches.h"
+#include "classifier/findings/facts.h"
+#include "classifier/findings/sides.h"
+#include "classifier/programs/passed_launches.h"
 #include "classifier/rules/rules.h"
-#include "classifier/sides.h"
-#include "classifier/thresholds.h"
+#include "classifier/verdict/thresholds.h"
 
 namespace rapideye::classifier {
 namespace {

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "classifier/facts.h"
-#include "classifier/host_place.h"
+#include "classifier/findings/facts.h"
+#include "classifier/host/host_place.h"
 #include "classifier/rules/rules.h"
-#include "classifier/thresholds.h"
+#include "classifier/verdict/thresholds.h"
 #include "proto/common/text/search.h"
 
 namespace rapideye::classifier {

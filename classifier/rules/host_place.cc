@@ -7,7 +7,7 @@
 // and in a job that advances there is always a host at work on something of its own.
 //
 // Facts: stacks of the training processes, phases and steps of their progress pages.
-#include "classifier/host_place.h"
+#include "classifier/host/host_place.h"
 
 #include <algorithm>
 #include <map>
@@ -17,11 +17,11 @@
 #include <utility>
 #include <vector>
 
-#include "classifier/facts.h"
-#include "classifier/frame.h"
+#include "classifier/findings/facts.h"
+#include "classifier/host/frame.h"
+#include "classifier/host/stacks.h"
 #include "classifier/rules/rules.h"
-#include "classifier/stacks.h"
-#include "classifier/thresholds.h"
+#include "classifier/verdict/thresholds.h"
 
 namespace rapideye::classifier {
 namespace {

@@ -10,9 +10,9 @@
 #include <set>
 #include <utility>
 
-#include "classifier/facts.h"
+#include "classifier/findings/facts.h"
 #include "classifier/rules/rules.h"
-#include "classifier/thresholds.h"
+#include "classifier/verdict/thresholds.h"
 
 namespace rapideye::classifier {
 namespace {

@@ -20,15 +20,15 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "classifier/coordination.h"
-#include "classifier/facts.h"
-#include "classifier/frame.h"
-#include "classifier/frame_match.h"
-#include "classifier/phrases.h"
+#include "classifier/errors/coordination.h"
+#include "classifier/findings/facts.h"
+#include "classifier/host/frame.h"
+#include "classifier/host/frame_match.h"
+#include "classifier/host/stacks.h"
 #include "classifier/rules/log_words.h"
 #include "classifier/rules/rules.h"
-#include "classifier/stacks.h"
-#include "classifier/thresholds.h"
+#include "classifier/verdict/thresholds.h"
+#include "classifier/wording/phrases.h"
 #include "proto/common/text/search.h"
 
 namespace rapideye::classifier {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "classifier/verdict.h"
+#include "classifier/verdict/verdict.h"
 #include "proto/v1/evidence.h"
 
 namespace rapideye::classifier {

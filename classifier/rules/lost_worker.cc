@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "classifier/coordination.h"
-#include "classifier/facts.h"
-#include "classifier/host_place.h"
-#include "classifier/link_evidence.h"
+#include "classifier/errors/coordination.h"
+#include "classifier/findings/facts.h"
+#include "classifier/host/host_place.h"
 #include "classifier/rules/rules.h"
-#include "classifier/thresholds.h"
+#include "classifier/verdict/thresholds.h"
+#include "classifier/wait/link_evidence.h"
 #include "proto/common/text/search.h"
 
 namespace rapideye::classifier {

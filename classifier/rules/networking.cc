@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include "classifier/facts.h"
-#include "classifier/link_evidence.h"
-#include "classifier/network_cut.h"
+#include "classifier/findings/facts.h"
+#include "classifier/rules/network_cut.h"
 #include "classifier/rules/rules.h"
-#include "classifier/thresholds.h"
+#include "classifier/verdict/thresholds.h"
+#include "classifier/wait/link_evidence.h"
 
 namespace rapideye::classifier {
 namespace {

@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "classifier/facts.h"
-#include "classifier/host_place.h"
-#include "classifier/pause.h"
-#include "classifier/restarts.h"
+#include "classifier/errors/restarts.h"
+#include "classifier/findings/facts.h"
+#include "classifier/host/host_place.h"
+#include "classifier/host/pause.h"
 #include "classifier/rules/rules.h"
-#include "classifier/thresholds.h"
+#include "classifier/verdict/thresholds.h"
 #include "proto/common/text/search.h"
 
 namespace rapideye::classifier {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "classifier/classify.h"
-#include "classifier/thresholds.h"
+#include "classifier/verdict/thresholds.h"
 #include "tests/support/scenario.h"
 
 namespace rapideye::classifier::testing {

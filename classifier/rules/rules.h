@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "classifier/finding.h"
-#include "classifier/rejections.h"
+#include "classifier/findings/finding.h"
+#include "classifier/findings/rejections.h"
 
 namespace rapideye::classifier {
 

@@ -8,9 +8,9 @@
 // Facts: the state of the status service, the process's state as the kernel reports it.
 #include <utility>
 
-#include "classifier/facts.h"
+#include "classifier/findings/facts.h"
 #include "classifier/rules/rules.h"
-#include "classifier/thresholds.h"
+#include "classifier/verdict/thresholds.h"
 
 namespace rapideye::classifier {
 namespace {

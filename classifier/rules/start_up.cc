@@ -18,14 +18,14 @@
 #include <utility>
 #include <vector>
 
-#include "classifier/coordination.h"
-#include "classifier/facts.h"
-#include "classifier/host_place.h"
-#include "classifier/obstacles.h"
+#include "classifier/errors/coordination.h"
+#include "classifier/findings/facts.h"
+#include "classifier/findings/settings.h"
+#include "classifier/host/host_place.h"
+#include "classifier/host/obstacles.h"
+#include "classifier/host/start_up_stage.h"
 #include "classifier/rules/rules.h"
-#include "classifier/settings.h"
-#include "classifier/start_up_stage.h"
-#include "classifier/thresholds.h"
+#include "classifier/verdict/thresholds.h"
 #include "proto/common/text/search.h"
 
 namespace rapideye::classifier {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "classifier/classify.h"
-#include "classifier/thresholds.h"
+#include "classifier/verdict/thresholds.h"
 #include "tests/support/scenario.h"
 
 namespace rapideye::classifier::testing {

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "classifier/facts.h"
+#include "classifier/findings/facts.h"
 #include "classifier/rules/rules.h"
-#include "classifier/thresholds.h"
+#include "classifier/verdict/thresholds.h"
 
 namespace rapideye::classifier {
 namespace {

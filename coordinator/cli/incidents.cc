@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
-#include "classifier/verdict.h"
+#include "classifier/verdict/verdict.h"
 #include "coordinator/cli/incident_text.h"
 #include "coordinator/cli/output.h"
 #include "coordinator/cli/suggest.h"

@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "classifier/verdict.h"
+#include "classifier/verdict/verdict.h"
 #include "coordinator/core/job_status.h"
 #include "coordinator/core/learning.h"
 #include "proto/common/time/instant.h"

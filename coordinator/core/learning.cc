@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "classifier/pause.h"
+#include "classifier/host/pause.h"
 #include "coordinator/core/limits.h"
 
 namespace rapideye::coordinator {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "classifier/pause.h"
+#include "classifier/host/pause.h"
 #include "coordinator/core/limits.h"
 #include "coordinator/core/measured.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "classifier/start_up_stage.h"
+#include "classifier/host/start_up_stage.h"
 #include "coordinator/core/limits.h"
 
 namespace rapideye::coordinator {

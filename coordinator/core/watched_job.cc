@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "classifier/start_up_stage.h"
+#include "classifier/host/start_up_stage.h"
 #include "coordinator/core/limits.h"
 #include "coordinator/core/settings.h"
 

@@ -10,7 +10,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "classifier/verdict.h"
+#include "classifier/verdict/verdict.h"
 #include "coordinator/store/digest_times.h"
 #include "proto/common/metrics/duration_histogram.h"
 #include "proto/common/sync/mutex.h"

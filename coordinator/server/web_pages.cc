@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
-#include "classifier/wording.h"
+#include "classifier/wording/wording.h"
 #include "coordinator/core/launch_times.h"
 #include "coordinator/server/html_page.h"
 #include "coordinator/server/live_map.h"

@@ -11,7 +11,7 @@
 
 #include "absl/time/time.h"
 #include "classifier/classify.h"
-#include "classifier/verdict.h"
+#include "classifier/verdict/verdict.h"
 #include "coordinator/core/events.h"
 #include "coordinator/core/limits.h"
 #include "coordinator/fleet/records/records.h"

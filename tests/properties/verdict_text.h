@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "classifier/verdict.h"
+#include "classifier/verdict/verdict.h"
 
 namespace rapideye::properties {
 

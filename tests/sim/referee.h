@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "classifier/verdict.h"
+#include "classifier/verdict/verdict.h"
 #include "coordinator/core/events.h"
 #include "tests/sim/clockwork.h"
 #include "tests/sim/job.h"

@@ -34,9 +34,9 @@ LONGER = {}
 # Classes whose members stand in several .cc, by folder and name.
 CUT_APART = {}
 
-# A rule returns its evidence as data (classifier/facts.h, rejections.h) and builds no sentence.
+# A rule returns its evidence as data (classifier/findings/facts.h, rejections.h) and builds no sentence.
 RULES = "classifier/rules/"
-OF_SENTENCES = re.compile(r'#include "(absl/strings/(?:str_cat|str_format|str_join)\.h|classifier/phrases\.h)"')
+OF_SENTENCES = re.compile(r'#include "(absl/strings/(?:str_cat|str_format|str_join)\.h|classifier/wording/phrases\.h)"')
 # Rules that still build sentences, until they are rebuilt.
 WORDED_RULES = {"classifier/rules/job_logs.cc"}
 
@@ -122,7 +122,7 @@ def rule_problems(root, paths, worded):
         of_sentences = OF_SENTENCES.search(repository.read(root, path))
         if of_sentences and path not in worded:
             found.append(f"{path}: includes {of_sentences[1]}: a rule returns facts and rejections "
-                         "(classifier/facts.h, rejections.h), whose sentences stand there")
+                         "(classifier/findings/facts.h, rejections.h), whose sentences stand there")
         elif not of_sentences and path in worded:
             found.append(f"{path}: builds no sentence: take it off the list in shape.py")
     return found

@@ -56,9 +56,9 @@ class Shape(Tree):
 
     def test_rules_build_no_sentences(self):
         rule = "classifier/rules/a.cc"
-        self.write(rule, '#include "classifier/facts.h"\n')
+        self.write(rule, '#include "classifier/findings/facts.h"\n')
         self.write("classifier/rules/a_test.cc", '#include "absl/strings/str_cat.h"\n')
-        self.write("classifier/facts.cc", '#include "absl/strings/str_cat.h"\n')
+        self.write("classifier/findings/facts.cc", '#include "absl/strings/str_cat.h"\n')
         self.assertEqual(shape.problems(self.root), [])
         [problem] = shape.problems(self.root, worded={rule})
         self.assertIn("take it off the list", problem)

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "classifier/verdict.h"
+#include "classifier/verdict/verdict.h"
 #include "proto/v1/evidence.h"
 
 namespace rapideye::digest {

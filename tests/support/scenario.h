@@ -12,7 +12,7 @@
 #include <optional>
 #include <string>
 
-#include "classifier/verdict.h"
+#include "classifier/verdict/verdict.h"
 #include "proto/v1/evidence.h"
 
 namespace rapideye::classifier::testing {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "classifier/verdict.h"
+#include "classifier/verdict/verdict.h"
 
 namespace rapideye::testing {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "classifier/pause.h"
+#include "classifier/host/pause.h"
 
 namespace rapideye::agent {
 

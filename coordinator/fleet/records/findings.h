@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/time/time.h"
-#include "classifier/verdict.h"
+#include "classifier/verdict/verdict.h"
 #include "coordinator/fleet/records/records.h"
 #include "proto/v1/evidence.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <tuple>
 
-#include "classifier/verdict.h"
+#include "classifier/verdict/verdict.h"
 #include "tests/scenarios/scenario.h"
 #include "tests/scenarios/truth.h"
 

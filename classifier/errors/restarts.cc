@@ -1,0 +1,78 @@
+#include "classifier/errors/restarts.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "classifier/host/host_place.h"
+#include "classifier/host/stacks.h"
+#include "classifier/verdict/thresholds.h"
+
+namespace rapideye::classifier {
+namespace {
+
+// The age of the oldest living process: the others are its helpers.
+std::optional<int64_t> StartedMsAgo(const Snapshot& snapshot) {
+  std::optional<int64_t> oldest;
+  for (const Process& process : snapshot.processes) {
+    if (!IsAlive(process) || !process.started_ms_ago) continue;
+    if (!oldest || *process.started_ms_ago > *oldest) oldest = process.started_ms_ago;
+  }
+  return oldest;
+}
+
+int64_t Median(std::vector<int64_t> values) {
+  auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+bool IsAlive(const Process& process) {
+  if (IsFrozen(process)) return false;
+  return process.state == ProcessState::kRunning || process.state == ProcessState::kSleeping ||
+         process.state == ProcessState::kUninterruptible;
+}
+
+bool RanOut(const Snapshot& snapshot) {
+  return std::all_of(snapshot.cores.begin(), snapshot.cores.end(), [](const Core& core) {
+    const bool runs = !core.sequencers.empty() && core.sequencers.front().pc.value_or(0) != 0;
+    return !runs && core.queued.empty();
+  });
+}
+
+std::vector<Restart> FindRestarts(const Topology& topology, std::optional<int64_t> since_ms,
+                                  std::optional<int64_t> still_ms) {
+  std::vector<int64_t> starts;
+  std::vector<Restart> anew;
+  for (size_t i = 0; i < topology.workers().size(); ++i) {
+    const WorkerInfo& worker = topology.workers()[i];
+    if (worker.snapshot == nullptr || worker.standby) continue;
+    const std::optional<int64_t> started = StartedMsAgo(*worker.snapshot);
+    if (!started) continue;
+    starts.push_back(*started);
+    if (since_ms && *started <= *since_ms && !worker.snapshot->cores.empty() &&
+        RanOut(*worker.snapshot)) {
+      anew.push_back({.worker = static_cast<int>(i), .started_ms_ago = *started});
+    }
+  }
+  if (starts.size() < 2) {
+    // No other age is known; but the others ended their last launches before this process began.
+    std::erase_if(anew, [&](const Restart& one) {
+      return one.started_ms_ago + kAgeErrorMs >= still_ms.value_or(0);
+    });
+    return anew;
+  }
+  const int64_t usual = Median(starts);
+  for (Restart& one : anew) {
+    one.among_others = std::any_of(anew.begin(), anew.end(), [&](const Restart& other) {
+      return other.worker != one.worker && other.started_ms_ago + kAgeErrorMs >= one.started_ms_ago;
+    });
+  }
+  // A process that was started anew is younger than most others.
+  std::erase_if(anew,
+                [&](const Restart& one) { return one.started_ms_ago + kAgeErrorMs >= usual; });
+  return anew;
+}
+
+}  // namespace rapideye::classifier

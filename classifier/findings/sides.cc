@@ -1,0 +1,282 @@
+#include "classifier/findings/sides.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "classifier/findings/facts.h"
+#include "classifier/verdict/thresholds.h"
+
+namespace rapideye::classifier {
+namespace {
+
+// The HLO instructions at which the workers of a side stand.
+std::set<std::string_view> Instructions(const Case& c, const std::vector<int>& workers) {
+  std::set<std::string_view> names;
+  for (int worker : workers) {
+    const auto [first, last] = c.positions.UnitsOf(worker);
+    for (int i = first; i < last; ++i) {
+      const int place = c.positions.unit(i).place;
+      if (place >= 0 && !c.positions.place(place).hlo.empty()) {
+        names.insert(c.positions.place(place).hlo);
+      }
+    }
+  }
+  return names;
+}
+
+int Running(const Case& c, int worker) { return c.divergence.running[static_cast<size_t>(worker)]; }
+
+std::optional<int64_t> StepOf(const Case& c, int worker) {
+  const std::optional<Progress>& progress = c.worker(worker).snapshot->progress;
+  return progress ? progress->step : std::nullopt;
+}
+
+// True if the other worker's program stands in this worker's queue.
+bool Queues(const Case& c, int worker, int other) {
+  const Unit& unit = c.positions.unit(c.positions.UnitsOf(worker).first);
+  const std::vector<Launch> chain = c.topology.Chain(worker, *unit.core);
+  return std::any_of(chain.begin() + 1, chain.end(),
+                     [&](const Launch& launch) { return launch.program == Running(c, other); });
+}
+
+// The program most of these workers are in.
+int CommonProgram(const Case& c, const std::vector<int>& workers) {
+  std::map<int, int> count;
+  for (int worker : workers) {
+    const int program = c.divergence.running[static_cast<size_t>(worker)];
+    if (program >= 0) ++count[program];
+  }
+  int best = -1;
+  for (const auto& [program, n] : count) {
+    if (best < 0 || n > count[best]) best = program;
+  }
+  return best;
+}
+
+bool HoldsProgram(const Case& c, int worker, int program) {
+  const auto [first, last] = c.positions.UnitsOf(worker);
+  for (int i = first; i < last; ++i) {
+    for (const Launch& launch : c.topology.Chain(worker, *c.positions.unit(i).core)) {
+      if (launch.program == program) return true;
+    }
+  }
+  return false;
+}
+
+// The same module with another fingerprint: any program of the other side counts, since
+// the workers may be in different programs of the step.
+bool SameModule(const Case& c, int program, const std::vector<int>& others) {
+  const std::string_view module = c.topology.programs()[static_cast<size_t>(program)].module;
+  if (module.empty()) return false;
+  for (int worker : others) {
+    const auto [first, last] = c.positions.UnitsOf(worker);
+    for (int i = first; i < last; ++i) {
+      for (const Launch& launch : c.topology.Chain(worker, *c.positions.unit(i).core)) {
+        if (launch.program < 0 || launch.program == program) continue;
+        if (c.topology.programs()[static_cast<size_t>(launch.program)].module == module) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+// True if workers of both sides are in launches of one id, and one side's program has no name.
+bool InOneLaunch(const Case& c, const Sides& sides) {
+  bool nameless = false;
+  const auto ids = [&](const std::vector<int>& workers) {
+    std::set<int32_t> found;
+    for (int worker : workers) {
+      const int program = Running(c, worker);
+      if (program < 0) continue;
+      nameless = nameless || c.topology.programs()[static_cast<size_t>(program)].module.empty();
+      const auto [first, last] = c.positions.UnitsOf(worker);
+      for (int i = first; i < last; ++i) {
+        const Core& core = *c.positions.unit(i).core;
+        if (c.positions.unit(i).place >= 0 && core.launch_id) found.insert(*core.launch_id);
+      }
+    }
+    return found;
+  };
+  const std::set<int32_t> odd = ids(sides.odd);
+  const std::set<int32_t> rest = ids(sides.rest);
+  return nameless &&
+         std::any_of(odd.begin(), odd.end(), [&](int32_t id) { return rest.contains(id); });
+}
+
+void Judge(const Case& c, Sides& sides) {
+  sides.rest_program = CommonProgram(c, sides.rest);
+  const auto module = [&](int program) {
+    return program < 0 ? std::string_view()
+                       : c.topology.programs()[static_cast<size_t>(program)].module;
+  };
+  const bool known = !module(sides.odd_program).empty() && !module(sides.rest_program).empty();
+  sides.same_module = SameModule(c, sides.odd_program, sides.rest) || InOneLaunch(c, sides);
+  sides.named = known || sides.same_module;
+  if (sides.named) return;
+  // Without names, equal instructions show that two compilations of one module wait.
+  const auto odd = Instructions(c, sides.odd);
+  const auto rest = Instructions(c, sides.rest);
+  sides.same_module = !odd.empty() && odd == rest;
+}
+
+// True if a worker of another cohort runs or queues a program of this name.
+bool IsKnownElsewhere(const Case& c, int program, int cohort) {
+  const auto& programs = c.topology.programs();
+  const std::string_view module = programs[static_cast<size_t>(program)].module;
+  if (module.empty()) return false;
+  for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
+    const auto [first, last] = c.positions.UnitsOf(i);
+    if (first == last || c.worker(i).cohort == cohort) continue;
+    for (const Launch& launch : c.topology.Chain(i, *c.positions.unit(first).core)) {
+      if (launch.program >= 0 && programs[static_cast<size_t>(launch.program)].module == module) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Of sides that are as many, the one whose program no other cohort knows by name is odd: slices
+// that are stages of a pipeline run programs of one name.
+void BreakTie(const Case& c, Sides& sides) {
+  if (!sides.equal || sides.odd_program < 0 || sides.rest_program < 0) return;
+  const bool odd_known = IsKnownElsewhere(c, sides.odd_program, sides.cohort);
+  if (odd_known == IsKnownElsewhere(c, sides.rest_program, sides.cohort)) return;
+  sides.equal = false;
+  if (!odd_known) return;
+  std::swap(sides.odd, sides.rest);
+  std::swap(sides.odd_program, sides.rest_program);
+}
+
+// A collective ends for all of its workers or for none: a host that is past the one in which its
+// slice waits has left it out, however many of the cohort stand where that host stands.
+void BlameThoseAhead(const Case& c, Sides& sides) {
+  const SliceInfo& slice =
+      c.topology.slices()[static_cast<size_t>(c.worker(sides.odd.front()).slice)];
+  const bool wait = std::all_of(sides.odd.begin(), sides.odd.end(), [&](int worker) {
+    return worker >= slice.first && worker < slice.last && Running(c, worker) >= 0 &&
+           WaitsInSlice(c, worker);
+  });
+  // A program that only these workers know is not one that the others have passed.
+  const auto knows = [&](int worker) { return HoldsProgram(c, worker, sides.odd_program); };
+  const bool known =
+      c.topology.cohorts()[static_cast<size_t>(sides.cohort)].order.Holds(sides.odd_program) ||
+      std::any_of(sides.rest.begin(), sides.rest.end(), knows);
+  if (!wait || !known || sides.same_module) return;
+  std::vector<int> ahead;
+  for (int i = slice.first; i < slice.last; ++i) {
+    const bool at_odds = Running(c, i) >= 0 && Running(c, i) != Running(c, sides.odd.front());
+    if (at_odds && c.worker(i).cohort == sides.cohort && IsAhead(c, i, sides.odd.front())) {
+      ahead.push_back(i);
+    }
+  }
+  if (ahead.empty()) return;
+  sides.rest = std::exchange(sides.odd, std::move(ahead));
+  sides.rest_program = Running(c, sides.rest.front());
+  sides.odd_program = Running(c, sides.odd.front());
+  sides.equal = false;
+}
+
+// Lists workers in the program only: of a worker that merely queues it, there may be no text.
+std::vector<ProgramSide> ProgramSides(const Case& c, const Sides& sides) {
+  const auto side = [&c](const std::vector<int>& workers, int program) {
+    const ProgramInfo& info = c.topology.programs()[static_cast<size_t>(program)];
+    ProgramSide out;
+    if (!info.module.empty()) out.module = std::string(info.module);
+    out.fingerprint = std::string(info.fingerprint);
+    for (int worker : workers) {
+      if (out.workers.size() == kDivergedCulprits) break;
+      if (c.divergence.running[static_cast<size_t>(worker)] == program) {
+        out.workers.push_back(c.worker(worker).id);
+      }
+    }
+    return out;
+  };
+  if (sides.odd_program < 0 || sides.rest_program < 0) return {};
+  return {side(sides.odd, sides.odd_program), side(sides.rest, sides.rest_program)};
+}
+
+}  // namespace
+
+bool IsAhead(const Case& c, int worker, int other) {
+  const auto step = StepOf(c, worker);
+  const auto other_step = StepOf(c, other);
+  if (step && other_step && *step != *other_step) return *step > *other_step;
+  const auto own = c.positions.unit(c.positions.UnitsOf(worker).first).at;
+  const auto theirs = c.positions.unit(c.positions.UnitsOf(other).first).at;
+  return own && theirs ? *own > *theirs : Queues(c, other, worker) && !Queues(c, worker, other);
+}
+
+bool WaitsInSlice(const Case& c, int worker) {
+  const auto [first, last] = c.positions.UnitsOf(worker);
+  for (int i = first; i < last; ++i) {
+    if (c.positions.unit(i).place < 0) return false;
+    const HloClass hlo_class = c.positions.place(c.positions.unit(i).place).hlo_class;
+    if (hlo_class != HloClass::kInSliceWait && hlo_class != HloClass::kSparseWait) return false;
+  }
+  return true;
+}
+
+std::vector<Sides> DivergedSides(const Case& c) {
+  std::vector<Sides> all;
+  for (const ForeignProgram& foreign : c.divergence.foreign) {
+    Sides sides;
+    size_t with_odd = 0;
+    sides.cohort = foreign.cohort;
+    sides.odd_program = foreign.program;
+    sides.odd = foreign.workers;
+    sides.order_known = c.topology.cohorts()[static_cast<size_t>(foreign.cohort)].order_was_given;
+    for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
+      if (c.worker(i).cohort != foreign.cohort || c.divergence.is_foreign[static_cast<size_t>(i)]) {
+        continue;
+      }
+      // A worker that runs neither program, or has run out of work, counts for the side whose
+      // programs it holds; but only workers in the program are at odds.
+      const auto [first, last] = c.positions.UnitsOf(i);
+      if (first == last) continue;
+      if (HoldsProgram(c, i, foreign.program)) {
+        ++with_odd;
+      } else {
+        sides.rest.push_back(i);
+      }
+    }
+    if (sides.rest.empty()) continue;
+    sides.equal = sides.odd.size() + with_odd == sides.rest.size();
+    const bool smaller = sides.odd.size() + with_odd <= sides.rest.size();
+    Judge(c, sides);
+    if (!smaller) {
+      std::swap(sides.odd, sides.rest);
+      std::swap(sides.odd_program, sides.rest_program);
+    }
+    BreakTie(c, sides);
+    BlameThoseAhead(c, sides);
+    all.push_back(std::move(sides));
+  }
+  // The odd one first: its side is what the texts are asked of.
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Sides& a, const Sides& b) { return a.odd.size() < b.odd.size(); });
+  return all;
+}
+
+void DescribeSides(const Case& c, const Sides& sides, Finding& finding) {
+  finding.why = FactText(c, SidesApart{&sides});
+  finding.evidence.push_back(Evidence(c, Strength::kStrong, SidesApart{&sides}));
+  finding.evidence.push_back(Evidence(c, Strength::kStrong, RestRuns{&sides}));
+  finding.sides = ProgramSides(c, sides);
+  std::vector<int> culprits = sides.odd;
+  if (sides.equal) culprits = {sides.odd.front(), sides.rest.front()};
+  std::sort(culprits.begin(), culprits.end());
+  if (culprits.size() > kDivergedCulprits) culprits.resize(kDivergedCulprits);
+  for (int worker : culprits) {
+    const RunsProgram fact{worker, Running(c, worker)};
+    finding.culprits.push_back(CulpritWorker(c, worker, FactText(c, fact)));
+  }
+}
+
+}  // namespace rapideye::classifier
