@@ -7,8 +7,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "absl/strings/str_replace.h"
-#include "absl/strings/strip.h"
 #include "v1/check.pb.h"
 
 namespace rapideye::generate {
@@ -133,7 +131,15 @@ std::string Camel(const std::string& name) {
 }
 
 std::string WireName(const std::string& full_name) {
-  return absl::StrReplaceAll(full_name.substr(full_name.find('.') + 1), {{".", "::"}});
+  std::string out;
+  for (const char c : full_name.substr(full_name.find('.') + 1)) {
+    if (c == '.') {
+      out += "::";
+    } else {
+      out += c;
+    }
+  }
+  return out;
 }
 
 std::string EnumName(const EnumDescriptor& type) {
@@ -185,7 +191,8 @@ std::string MemberOf(const FieldDescriptor& field) {
   const Check& rules = RulesOf(field);
   if (!rules.member().empty()) return rules.member().substr(rules.member().rfind(' ') + 1);
   const bool duration = rules.kind() == Check::AGE || rules.kind() == Check::INTERVAL;
-  return std::string(duration ? absl::StripSuffix(field.name(), "_ms") : field.name());
+  const std::string& name = field.name();
+  return duration && name.ends_with("_ms") ? name.substr(0, name.rfind('_')) : name;
 }
 
 std::string TypeOf(const FieldDescriptor& field) {

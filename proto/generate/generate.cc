@@ -8,9 +8,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
-#include "absl/strings/strip.h"
 #include "proto/generate/field.h"
 #include "v1/check.pb.h"
 
@@ -28,12 +25,12 @@ constexpr size_t kColumns = 100;
 // Comments ------------------------------------------------------------------
 
 std::string AsComment(const std::string& text, const std::string& indent) {
-  if (text.empty()) return "";
-  const std::string begin = absl::StrCat(indent, "//");
-  return absl::StrCat(
-      begin,
-      absl::StrReplaceAll(absl::StripSuffix(text, "\n"), {{"\n", absl::StrCat("\n", begin)}}),
-      "\n");
+  std::string out;
+  size_t begin = 0;
+  for (size_t end = 0; (end = text.find('\n', begin)) != text.npos; begin = end + 1) {
+    out += indent + "//" + text.substr(begin, end + 1 - begin);
+  }
+  return out + text.substr(begin);
 }
 
 template <typename Element>
@@ -108,7 +105,7 @@ std::map<std::string, std::string> Writer::Files() const {
     of_project += Include(other.values() + ".h");
     of_conversions += Include(other.conversions() + ".h");
   }
-  of_conversions += Include(absl::StrCat(absl::StripSuffix(file_.name(), "proto"), "pb.h"));
+  of_conversions += Include(file_.name().substr(0, file_.name().rfind('.') + 1) + "pb.h");
   if (!of_project.empty()) of_values += "\n" + of_project;
   const std::string& space = output_.namespace_();
   const std::string wire = "rapideye::wire";
