@@ -283,6 +283,10 @@ inline constexpr absl::Duration kStopStreams = absl::Milliseconds(500);
 // How often the shell does its periodic work: checks whether a disk is back, cuts off
 // closed streams that are not read, updates /healthz.
 inline constexpr absl::Duration kHousekeeping = absl::Seconds(1);
+// Memory that was freed is returned to the system if it is more than this, which the next
+// collection needs again.
+inline constexpr size_t kKeptFreeMemory = size_t{128} << 20;
+inline constexpr absl::Duration kFreeMemoryCheck = absl::Seconds(5);
 // A disk that takes longer than this does not hold up the digest in the log.
 inline constexpr absl::Duration kDiskPatience = absl::Seconds(1);
 // A coordinator that was asked to end takes 5 s; its successor may have been started meanwhile.

@@ -14,6 +14,7 @@
 #include "coordinator/store/incident_archive.h"
 #include "coordinator/store/incident_summary.h"
 #include "proto/common/clock/clock.h"
+#include "proto/common/process/free_memory.h"
 #include "proto/common/worker/thread.h"
 #include "proto/transport/channel_options.h"
 
@@ -122,6 +123,10 @@ void Coordinator::BeginWork() {
   operators_.SetPipeline(pipeline_.get());
   pause_file_ = std::make_unique<PauseFile>(settings_.state_dir, settings_.disk);
   learnt_file_ = std::make_unique<LearntFile>(settings_.state_dir, settings_.disk);
+  free_memory_ = std::make_unique<PeriodicWorker>([](bool) {
+    ReturnFreeMemory(kKeptFreeMemory);
+    return MonotonicTime() + kFreeMemoryCheck;
+  });
   Recall();
 }
 

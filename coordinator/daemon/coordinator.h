@@ -29,6 +29,7 @@
 #include "digest/digest.h"
 #include "proto/common/file/file_lock.h"
 #include "proto/common/http/http_server.h"
+#include "proto/common/worker/periodic_worker.h"
 #include "proto/transport/acceptor.h"
 #include "proto/transport/certificate_watch.h"
 #include "proto/transport/credentials.h"
@@ -134,6 +135,7 @@ class Coordinator final : private EffectHandler {
   std::unique_ptr<IncidentRecovery> incident_recovery_;
   std::unique_ptr<PauseFile> pause_file_;
   std::unique_ptr<LearntFile> learnt_file_;
+  std::unique_ptr<PeriodicWorker> free_memory_;
   std::unique_ptr<transport::Acceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<transport::CertificateWatch> certificates_;
