@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "classifier/findings/facts.h"
-#include "classifier/rules/network_cut.h"
+#include "classifier/findings/network_cut.h"
 #include "classifier/rules/rules.h"
 #include "classifier/verdict/thresholds.h"
 #include "classifier/wait/link_evidence.h"

@@ -31,7 +31,7 @@ NO_EXAMPLES = "deploy/package/"
 # What a hook is given (deploy/hooks/README.md), and what the shipped ones read besides.
 HOOK_VARIABLES = {"RAPIDEYE_CALLER", "RAPIDEYE_EVENT", "RAPIDEYE_ENDED_AT", "RAPIDEYE_TEST",
                   "RAPIDEYE_INCIDENT", "RAPIDEYE_REVISION", "RAPIDEYE_CAUSE",
-                  "RAPIDEYE_REMOVE_HOSTS", "RAPIDEYE_REMOVE_NODES"}
+                  "RAPIDEYE_REMOVE_HOSTS", "RAPIDEYE_REMOVE_NODES", "RAPIDEYE_JOB_STATED_BY"}
 HOOK_SETTING = re.compile(r'(?:setting|number)\("([A-Z_]+)"|environ\.get\("RAPIDEYE_HOOK_([A-Z_]+)"\)')
 BUILD_OPTION = re.compile(r"^option\((RAPIDEYE_[A-Z0-9_]+)", re.MULTILINE)
 CALL = re.compile(r"(?<![\w/.-])(rapideye(?:-agent|-coordinator)?)(?![\w/.-]*\.)(?=[\s`])([^`#|&]*)")

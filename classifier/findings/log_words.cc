@@ -1,4 +1,4 @@
-#include "classifier/rules/log_words.h"
+#include "classifier/findings/log_words.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // Tells several hosts without a network from one cut between two sets of hosts.
-#ifndef RAPIDEYE_CLASSIFIER_RULES_NETWORK_CUT_H_
-#define RAPIDEYE_CLASSIFIER_RULES_NETWORK_CUT_H_
+#ifndef RAPIDEYE_CLASSIFIER_FINDINGS_NETWORK_CUT_H_
+#define RAPIDEYE_CLASSIFIER_FINDINGS_NETWORK_CUT_H_
 
 #include <array>
 #include <map>
@@ -37,4 +37,4 @@ void JoinIfOneCut(const Case& c, const LinkEvidence& links, std::vector<Finding>
 
 }  // namespace rapideye::classifier
 
-#endif  // RAPIDEYE_CLASSIFIER_RULES_NETWORK_CUT_H_
+#endif  // RAPIDEYE_CLASSIFIER_FINDINGS_NETWORK_CUT_H_

@@ -1,7 +1,7 @@
 // The words of a log by which a rule tells what a worker does itself: its loader, its adapter's
 // port, the work that it begins.
-#ifndef RAPIDEYE_CLASSIFIER_RULES_LOG_WORDS_H_
-#define RAPIDEYE_CLASSIFIER_RULES_LOG_WORDS_H_
+#ifndef RAPIDEYE_CLASSIFIER_FINDINGS_LOG_WORDS_H_
+#define RAPIDEYE_CLASSIFIER_FINDINGS_LOG_WORDS_H_
 
 #include <initializer_list>
 #include <optional>
@@ -30,4 +30,4 @@ std::optional<HostActivity> Begun(std::string_view line);
 
 }  // namespace rapideye::classifier
 
-#endif  // RAPIDEYE_CLASSIFIER_RULES_LOG_WORDS_H_
+#endif  // RAPIDEYE_CLASSIFIER_FINDINGS_LOG_WORDS_H_

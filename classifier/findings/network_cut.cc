@@ -1,4 +1,4 @@
-#include "classifier/rules/network_cut.h"
+#include "classifier/findings/network_cut.h"
 
 #include <algorithm>
 #include <set>
