@@ -18,11 +18,11 @@ bool HoldsAny(std::string_view line, std::initializer_list<std::string_view> wor
 // The last event of the kind; nullptr: there is none.
 const LogEvent* LastOf(const Snapshot* snapshot, LogKind kind);
 
-// The line in which a loader of data has failed, rather than is slow.
+// The line in which a loader of data has failed, rather than is slow; nullptr: there is none.
 const LogEvent* FailedLoader(const Snapshot* snapshot);
 
-// True for an adapter's word on its own port, rather than on a transfer, of which either end can
-// be at fault.
+// The line in which an adapter reports its own port, rather than a transfer, of which either end
+// can be at fault; nullptr: there is none.
 const LogEvent* OwnPort(const Snapshot& snapshot);
 
 // The activity of a host that a line says to begin.

@@ -71,7 +71,7 @@ TEST(InputFrameTest, ALoopOverDataIsNoLoader) {
   }
 }
 
-// Whoever takes from a queue waits for the thread that fills it.
+// A thread that takes from a queue waits for the one that fills it.
 TEST(InputFrameTest, AFunctionThatTakesBatchesFromAQueueWaitsForInput) {
   EXPECT_EQ(InputFrame({"MainThread",
                         {"threading.py:320 wait", "queue.py:171 get",

@@ -151,8 +151,8 @@ TEST_F(CredentialsTest, FilesAreCheckedBeforeGrpcSeesThem) {
   EXPECT_EQ(ErrorOf(Files("cert", "key", "bundle"), "127.0.0.1:0"), "accepted");
 }
 
-// Whoever compares a file with --agent-identity-template sees the names that the coordinator
-// compares.
+// The names read from a file are those that the coordinator compares with
+// --agent-identity-template.
 TEST_F(CredentialsTest, NamesOfAFileAreThoseOfAPeer) {
   ours_.Issue(Path("cert6"), Path("key6"), "rapideye://host/tpu-3", 1, "2001:db8::1",
               {"rapideye://node/n"});
