@@ -24,6 +24,7 @@ namespace rapideye::agent {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Field;
@@ -166,10 +167,11 @@ TEST_F(StacksTest, OfAProcessThatRunsOn) {
   const Echo process;
   const StackOptions options = FindStackTools("/proc", Path());
   if (!options.eu_stack.has_value()) GTEST_SKIP() << "no eu-stack here";
+  EXPECT_TRUE(process.RunsOn());  // it has left fork(), and now reads, or still ends its answer
   const StackReading reading = Take(options, process);
   ASSERT_THAT(reading.stacks, Not(IsEmpty())) << reading.unavailable;
   EXPECT_THAT(reading.stacks[0].thread, HasSubstr("main ("));
-  EXPECT_THAT(reading.stacks[0].frames, Contains(HasSubstr("read")));
+  EXPECT_THAT(reading.stacks[0].frames, Contains(AnyOf(HasSubstr("read"), HasSubstr("write"))));
   EXPECT_TRUE(process.RunsOn());
 }
 
