@@ -45,22 +45,27 @@ def shell_scripts(root):
 UNIT = re.compile(r"/Unity/unity_\d+_cxx\.cxx$")
 
 
-def compile_commands(build):
-    """The commands of build/compile_commands.json, one for each file of ours.
+def compiled_units(build):
+    """The commands of build/compile_commands.json, each with its `sources`.
 
-    Files that are compiled together (RAPIDEYE_UNITY) have one command: here each has its own,
-    with the object that they share.
+    These are several where files are compiled together (RAPIDEYE_UNITY).
     """
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
         entries = json.load(file)
     for entry in entries:
-        if not UNIT.search(entry["file"]):
-            yield entry
-            continue
-        with open(entry["file"], encoding="utf-8") as unit:
-            for source in re.findall(r'^#include "(.*)"$', unit.read(), re.M):
-                command = entry["command"].replace(entry["file"], source)
-                yield dict(entry, file=source, command=command)
+        entry["sources"] = [entry["file"]]
+        if UNIT.search(entry["file"]):
+            with open(entry["file"], encoding="utf-8") as unit:
+                entry["sources"] = re.findall(r'^#include "(.*)"$', unit.read(), re.M)
+        yield entry
+
+
+def compile_commands(build):
+    """One command for each file of ours, also where several are compiled to one object."""
+    for entry in compiled_units(build):
+        for source in entry["sources"]:
+            command = entry["command"].replace(entry["file"], source)
+            yield dict(entry, file=source, command=command)
 
 
 def read(root, path):

@@ -184,13 +184,13 @@ class Tidy(Tree):
         self.write("build/compile_commands.json", json.dumps(
             [{"directory": self.root, "command": command, "file": source}]))
 
-    def run_tidy(self):
+    def run_tidy(self, each=True):
         """(checked, remembered, failed)"""
         tidy.text_of.cache_clear()
         tidy.direct_includes.cache_clear()
         with contextlib.redirect_stdout(io.StringIO()):
             return tidy.tidy(self.root, os.path.join(self.root, "build"),
-                             os.path.join(self.root, "stamps"), 1)
+                             os.path.join(self.root, "stamps"), 1, each)
 
     def test_remembers_what_passed_until_an_input_changes(self):
         self.assertEqual(self.run_tidy(), (1, 0, []))
@@ -206,6 +206,21 @@ class Tidy(Tree):
     def test_a_file_includes_what_it_uses_whatever_is_precompiled(self):
         self.write("a.cc", "int f() { return kTwo; }\n")
         self.assertEqual(self.run_tidy(), (1, 0, ["a.cc"]))
+
+    def test_files_that_are_compiled_together_are_checked_together(self):
+        with open(os.path.join(ROOT, ".clang-tidy"), encoding="utf-8") as file:
+            self.write(".clang-tidy", file.read())
+        sources = [self.write("agent/a.cc", "int f() { return 1; }\n"),
+                   self.write("agent/b.cc", "int g() { return f(); }\n")]
+        unit = self.write("build/x.dir/Unity/unity_0_cxx.cxx",
+                          "".join(f'#include "{source}"\n' for source in sources))
+        self.write("build/compile_commands.json", json.dumps(
+            [{"directory": self.root, "command": f"/usr/bin/g++ -c {unit} -o a.o", "file": unit}]))
+        self.assertEqual(self.run_tidy(each=False), (1, 0, []))
+        self.assertEqual(self.run_tidy(each=False), (0, 1, []))
+        self.assertEqual(self.run_tidy(), (2, 0, ["agent/b.cc"]))
+        self.write("agent/b.cc", "int g() { return sizeof(sizeof(f())); }\n")
+        self.assertEqual(self.run_tidy(each=False), (1, 0, ["build/x.dir/Unity/unity_0_cxx.cxx"]))
 
 
 if __name__ == "__main__":
