@@ -18,6 +18,9 @@ inline constexpr absl::Duration kSocketDeadline = absl::Milliseconds(500);
 inline constexpr int kPollsPerSocketLook = 4;
 // The same while nothing moves, though polls may be faster.
 inline constexpr absl::Duration kSocketSpacing = absl::Seconds(1);
+// Between two looks, the latter of which shows that the process has no connection, its end is
+// noticed, if it has ended.
+inline constexpr absl::Duration kEndNoticedWithin = absl::Seconds(10);
 
 }  // namespace rapideye::agent
 

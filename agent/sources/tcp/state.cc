@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "agent/sources/tcp/limits.h"
+
 namespace rapideye::agent {
 namespace {
 
@@ -28,10 +30,23 @@ void TcpState::Observe(const SocketReading& reading, const JobFacts& job, absl::
   }
   sockets_ = reading.sockets;
   seen_at_ = now;
+  NoteOpening(now);
+}
+
+// A look between the end of the process and the notice of it shows no connection: it takes
+// nothing back that was seen right before.
+void TcpState::NoteOpening(absl::Duration now) {
+  if (!process_lives_) return;
+  if (sockets_->empty() && now - opening_seen_at_ < kEndNoticedWithin) return;
+  opening_.clear();
+  std::copy_if(sockets_->begin(), sockets_->end(), std::back_inserter(opening_),
+               [](const Socket& socket) { return socket.state == SocketState::kSynSent; });
+  opening_seen_at_ = now;
 }
 
 void TcpState::ProcessReplaced(std::optional<absl::Duration>) {
   sockets_.reset();
+  opening_.clear();
   healthy_before_.clear();
   in_health_.clear();
 }
@@ -41,7 +56,10 @@ void TcpState::Watching(const std::optional<ProcessId>& process) {
 }
 
 void TcpState::AddTo(Snapshot& snapshot, Instant now) const {
-  if (!process_lives_) return;
+  if (!process_lives_) {
+    snapshot.sockets.insert(snapshot.sockets.end(), opening_.begin(), opening_.end());
+    return;
+  }
   if (!sockets_.has_value()) return;
   const int64_t age = absl::ToInt64Milliseconds(now.monotonic - seen_at_);
   std::set<WorkerId> here;

@@ -42,17 +42,22 @@ class TcpState final : public StateOf<SocketReading> {
   // Another process has connections of its own.
   void ProcessReplaced(std::optional<absl::Duration> before_until) override;
   void Watching(const std::optional<ProcessId>& process) override;
-  // Adds no evidence without a process: when a process ends its connections end, which says
-  // nothing of the links.
+  // When a process ends its connections end, which says nothing of the links. Without a process
+  // only those are evidence that it tried to open until it ended: packets were dropped, since a
+  // host that is reached answers at once, be it by a refusal.
   void AddTo(Snapshot& snapshot, Instant now) const override;
 
  private:
   using End = std::pair<WorkerId, std::optional<std::string>>;  // peer and NIC
 
+  void NoteOpening(absl::Duration now);
+
   UnavailableWarning unavailable_{"nothing is known of connections to other workers"};
   bool process_lives_ = false;
   std::optional<std::vector<Socket>> sockets_;  // as last seen
   absl::Duration seen_at_;
+  std::vector<Socket> opening_;  // of the process, also once it has ended
+  absl::Duration opening_seen_at_;
   std::set<End> healthy_before_;
   std::set<End> in_health_;
 };

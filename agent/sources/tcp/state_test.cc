@@ -91,6 +91,39 @@ TEST_F(TcpStateTest, WithoutAProcessNothingIsSaidOfItsConnections) {
   EXPECT_THAT(snapshot.sockets, SizeIs(2));
 }
 
+std::vector<Socket> Opening(int task) {
+  std::vector<Socket> sockets = To({task});
+  sockets.front().state = SocketState::kSynSent;
+  return sockets;
+}
+
+TEST_F(TcpStateTest, WhatAProcessTriedToOpenUntilItEndedIsKept) {
+  std::vector<Socket> seen = To({1});
+  seen.push_back(Opening(2).front());
+  state_.Observe({seen, {}, ""}, {}, now_, notices_);
+  Look({}, false);  // 10 s later: it lives on, and has nothing open
+  state_.Watching(std::nullopt);
+  Snapshot given_up;
+  state_.AddTo(given_up, {now_, absl::UnixEpoch()});
+  EXPECT_THAT(given_up.sockets, IsEmpty());
+
+  state_.Watching(kProcess);
+  state_.Observe({seen, {}, ""}, {}, now_, notices_);
+  state_.Observe({{}, {}, ""}, {}, now_ + absl::Seconds(1), notices_);  // it has ended
+  state_.Watching(std::nullopt);
+  state_.Observe({{}, {}, ""}, {}, now_ + absl::Seconds(20), notices_);
+  Snapshot ended;
+  state_.AddTo(ended, {now_, absl::UnixEpoch()});
+  ASSERT_THAT(ended.sockets, SizeIs(1));
+  EXPECT_EQ(ended.sockets[0].peer.task, 2);
+  EXPECT_EQ(ended.sockets[0].state, SocketState::kSynSent);
+
+  state_.ProcessReplaced(now_);
+  Snapshot replaced;
+  state_.AddTo(replaced, {now_, absl::UnixEpoch()});
+  EXPECT_THAT(replaced.sockets, IsEmpty());
+}
+
 TEST_F(TcpStateTest, ALookThatFailedChangesNothingAndSaysOnceWhy) {
   Look({1}, false);
   for (int i = 0; i < 2; ++i) state_.Observe({{}, {}, "no sock_diag"}, {}, now_, notices_);
