@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/string_view.h"
@@ -38,8 +40,13 @@ bool PassOn(int to, OutputRing& ring) {
   return true;
 }
 
-void CopyAll(int from, int to, OutputRing& ring, int wake) {
+// Runs until the pipe ends, or the output cannot be written.
+void CopyAll(int from, int to, OutputRing& ring, int wake, std::atomic<bool>& awaits_more) {
   while (PassOn(to, ring)) {
+    awaits_more = true;
+    pollfd more = {from, POLLIN, 0};
+    poll(&more, 1, /*timeout=*/-1);
+    awaits_more = false;
     const absl::Span<char> space = ring.Space();
     const ssize_t n = read(from, space.data(), space.size());
     if (n > 0) {
@@ -51,12 +58,24 @@ void CopyAll(int from, int to, OutputRing& ring, int wake) {
   }
 }
 
+void Continue(int process, int from, int to, const RelayedOutput& output) {
+  std::array<pollfd, 2> ends = {pollfd{output.over, POLLIN, 0}, pollfd{process, POLLIN, 0}};
+  while (poll(ends.data(), ends.size(), /*timeout=*/-1) < 0 && errno == EINTR) continue;
+  std::atomic<bool> awaits_more = false;
+  if (ends[0].revents == 0) CopyAll(from, to, *output.ring, output.wake, awaits_more);
+}
+
 }  // namespace
+
+void InheritRelay(int process, const RelayedOutput& output) {
+  // It was over before the fork: then its descriptor may be another file by now.
+  if (!output.is_over) Continue(process, output.from, output.to, output);
+}
 
 Relay::Relay(std::shared_ptr<RelayedOutput> output) : output_(std::move(output)) {
   worker_.Post([relayed = output_] {
     prctl(PR_SET_NAME, "relay");
-    CopyAll(relayed->from, relayed->to, *relayed->ring, relayed->wake);
+    CopyAll(relayed->from, relayed->to, *relayed->ring, relayed->wake, relayed->awaits_more);
     // Set before the close, which frees the number for another file: no heir may copy that.
     relayed->is_over = true;
     close(relayed->from);
@@ -77,13 +96,17 @@ RelayHeir::RelayHeir(int process, const std::vector<const RelayedOutput*>& outpu
       continue;
     }
     workers_.push_back(std::make_unique<Worker>());
-    workers_.back()->Post([process, from, to, output] {
-      std::array<pollfd, 2> ends = {pollfd{output->over, POLLIN, 0}, pollfd{process, POLLIN, 0}};
-      while (poll(ends.data(), ends.size(), /*timeout=*/-1) < 0 && errno == EINTR) continue;
-      if (ends[0].revents == 0) CopyAll(from, to, *output->ring, output->wake);
-      close(from);
-      close(to);
-    });
+    try {
+      workers_.back()->Post([process, from, to, output] {
+        Continue(process, from, to, *output);
+        close(from);
+        close(to);
+      });
+    } catch (const std::system_error&) {
+      // A destructor would wait for those that have begun, until the other process ends.
+      for (const auto& worker : workers_) worker->Abandon(absl::ZeroDuration());
+      throw;
+    }
   }
 }
 

@@ -19,6 +19,9 @@ struct RelayedOutput {
   int over = -1;  // an eventfd that becomes readable when there is no more to relay, and stays so
   std::unique_ptr<OutputRing> ring;
   std::atomic<bool> is_over = false;
+  // All that was taken from the pipe has been passed on. Of an empty pipe this must be read after
+  // it was seen to be empty.
+  std::atomic<bool> awaits_more = false;
 };
 
 // Copies every byte in order, on a thread of its own, until the writers have closed the pipe or
@@ -40,13 +43,17 @@ class Relay {
   Worker worker_;
 };
 
-// Continues the relays of another process if it dies before they are over; runs in a child that
-// was forked while they ran. Has threads and descriptors of its own, and keeps no descriptor
-// longer than the output lasts. The other process may die after a write and before the ring knows
-// of it: that piece, at most kOutputPieceBytes, is then written a second time. No byte is lost.
+// Continues the relay of another process if that dies before the relay is over; runs in a child
+// that was forked while it ran, and blocks until it is over. `process`: a pidfd of the process that
+// relays until it dies. That may be after a write and before the ring knows of it: that piece, at
+// most kOutputPieceBytes, is then written a second time. No byte is lost.
+void InheritRelay(int process, const RelayedOutput& output);
+
+// The same for several outputs, on threads of its own, with descriptors of its own, which it keeps
+// no longer than an output lasts.
 class RelayHeir {
  public:
-  // `process`: a pidfd of the process that relays until it dies.
+  // Throws std::system_error if no thread can be had.
   RelayHeir(int process, const std::vector<const RelayedOutput*>& outputs);
   ~RelayHeir();
   RelayHeir(const RelayHeir&) = delete;

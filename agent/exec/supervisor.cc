@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
@@ -131,7 +132,10 @@ class Supervisor {
   void NoteAgentEnd(const siginfo_t& child);
   void MirrorStop();
   void SeeItOut();
-  void LeaveAnHeir() const;
+  // False: no process can be had for it.
+  bool LeaveHeirs() const;
+  // Returns when it is done, or the output has not moved for kDrainPatience.
+  void AwaitOutput(const std::function<bool()>& done);
   std::vector<const RelayedOutput*> Relayed() const;
   bool Drained() const;
   uint64_t Written() const;
@@ -300,15 +304,23 @@ std::vector<const RelayedOutput*> Supervisor::Relayed() const {
   return relayed;
 }
 
-// Orphans of the command may hold its output open for longer than it is worth waiting.
-void Supervisor::LeaveAnHeir() const {
-  if (Drained() && Relayed().empty()) return;
-  if (fork() != 0) return;
-  Detach("rapideye-relay");
-  RelayHeir heir(self_, Relayed());
-  for (const Output& output : outputs_) PutNothingAt(output.relayed->to);
-  heir.Wait();
-  _exit(0);
+// Orphans of the command may hold its output open for longer than it is worth waiting: a process
+// for each output goes on in our place. It needs no thread, of which none may be left.
+bool Supervisor::LeaveHeirs() const {
+  for (const RelayedOutput* relayed : Relayed()) {
+    const pid_t heir = fork();
+    if (heir < 0) return false;
+    if (heir > 0) continue;
+    Detach("rapideye-relay");
+    for (const Output& other : outputs_) {
+      if (other.relayed.get() == relayed) continue;
+      PutNothingAt(other.relayed->to);
+      if (!other.relayed->is_over) close(other.relayed->from);
+    }
+    InheritRelay(self_, *relayed);
+    _exit(0);
+  }
+  return true;
 }
 
 void Supervisor::StartAgent() {
@@ -450,7 +462,7 @@ bool Supervisor::Drained() const {
     int waiting = 0;
     const RelayedOutput& relayed = *output.relayed;
     return relayed.is_over || (ioctl(relayed.from, FIONREAD, &waiting) == 0 && waiting == 0 &&
-                               relayed.ring->Drained());
+                               relayed.awaits_more && relayed.ring->Drained());
   });
 }
 
@@ -460,19 +472,23 @@ uint64_t Supervisor::Written() const {
   return written;
 }
 
+void Supervisor::AwaitOutput(const std::function<bool()>& done) {
+  absl::Duration until = MonotonicTime() + kDrainPatience;
+  for (uint64_t last = 0; !done(); Await(MonotonicTime() + kDrainLook)) {
+    if (const uint64_t written = Written(); written != std::exchange(last, written)) {
+      until = MonotonicTime() + kDrainPatience;
+    }
+    if (MonotonicTime() >= until) return;
+  }
+}
+
 // The command has ended: its last output goes out, and the agent says its last words.
 void Supervisor::SeeItOut() {
   if (has_terminal_) tcsetpgrp(STDIN_FILENO, getpgrp());
   Reap();
-  absl::Duration drain_until = MonotonicTime() + kDrainPatience;
-  for (uint64_t last = 0; !Drained() && MonotonicTime() < drain_until;
-       Await(MonotonicTime() + kDrainLook)) {
-    if (const uint64_t written = Written(); written != std::exchange(last, written)) {
-      drain_until = MonotonicTime() + kDrainPatience;
-    }
-  }
+  AwaitOutput([this] { return Drained(); });
   // A reader of our output need not wait for the agent.
-  LeaveAnHeir();
+  if (!LeaveHeirs()) AwaitOutput([this] { return Relayed().empty(); });
   for (const Output& output : outputs_) PutNothingAt(output.relayed->to);
   const bool told = told_to_end_->load() != 0;
   const absl::Duration patience =

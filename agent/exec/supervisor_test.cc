@@ -388,7 +388,6 @@ TEST_F(SupervisorTest, WithoutDescriptorsTheCommandRunsUnwatched) {
   EXPECT_EQ(ExitStatus(), 3);
 }
 
-// The supervisor, the threads of its relays, the command and the agent are six.
 TEST_F(SupervisorTest, ClosedStreamsAreNoOtherFiles) {
   const auto shut = [] {
     close(STDIN_FILENO);
@@ -401,6 +400,7 @@ TEST_F(SupervisorTest, ClosedStreamsAreNoOtherFiles) {
   EXPECT_EQ(ExitStatus(), 0);
 }
 
+// The supervisor, the threads of its relays, the command and the agent are six.
 TEST_F(SupervisorTest, WithoutProcessesOrThreadsTheCommandRunsAllTheSame) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become a user without other processes";
   for (rlim_t most = 1; most <= 8; ++most) {
@@ -421,7 +421,7 @@ TEST_F(SupervisorTest, WithoutProcessesOrThreadsTheCommandRunsAllTheSame) {
     EXPECT_EQ(waitpid(supervisor, &status, 0), supervisor);
     if (WIFEXITED(status) && WEXITSTATUS(status) == kNoUser) GTEST_SKIP() << "no such users here";
     EXPECT_EQ(said, "runs\n") << most;
-    EXPECT_TRUE(WIFEXITED(status)) << most;
+    EXPECT_TRUE(WIFEXITED(status)) << most << ": signal " << WTERMSIG(status);
     EXPECT_EQ(WEXITSTATUS(status), 3) << most;
   }
 }
