@@ -214,10 +214,13 @@ std::string Say(const Case& c, const BusyWhileAwaited& fact) {
 }
 
 std::string Say(const Case& c, const DeclaredDead& fact) {
-  return absl::StrCat(
-      "the coordination service declared ", WhoAll(c.topology, *fact.workers),
-      " dead for want of heartbeats, ",
-      fact.heard ? "though its process lived to hear so" : "while its device advanced");
+  const char* life = "while its device advanced";
+  if (fact.life == DeclaredDead::Life::kHeard) life = "though its process lived to hear so";
+  if (fact.life == DeclaredDead::Life::kUnanswered) {
+    life = "though its process lived, and ended only because the service did not answer it";
+  }
+  return absl::StrCat("the coordination service declared ", WhoAll(c.topology, *fact.workers),
+                      " dead for want of heartbeats, ", life);
 }
 
 std::string Say(const Case& c, const HostStands& fact) {

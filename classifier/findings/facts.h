@@ -83,11 +83,13 @@ struct BusyWhileAwaited {
   const std::vector<int>* waiting = nullptr;
 };
 
-// The coordination service declared live workers dead: they lived to hear so, or their devices
-// advanced.
+// The coordination service declared live workers dead.
 struct DeclaredDead {
+  // The weakest proof of life among them, the strongest first: they heard of it, or ended because
+  // the service did not answer them, or their devices advanced.
+  enum class Life { kHeard, kUnanswered, kAdvanced };
   const std::vector<int>* workers = nullptr;
-  bool heard = false;
+  Life life = Life::kHeard;
 };
 
 // Nothing gets through between two sets of workers, and everything within them.

@@ -2,9 +2,10 @@
 // seen to be busy is the one that those waited for: a compilation that takes longer than the
 // others' time-out, a save, a restore.
 //
-// A worker that the coordination service declared dead for want of heartbeats, and that lived to
-// hear so, or whose device was advancing then, is not at fault: its time-out is too short for the
-// activity of its host.
+// A worker that the coordination service declared dead for want of heartbeats is not at fault if it
+// lived to hear so, if it ended only because the service did not answer it, or if its device was
+// advancing then: the time-out is too short for the activity of its host, or the two are cut off
+// from each other.
 //
 // Facts: lines of the coordination service, ends of processes, stacks and pages of those alive.
 #include <algorithm>
@@ -91,6 +92,18 @@ bool HeardOfIt(const Snapshot& snapshot) {
                      });
 }
 
+// True if it ended when or after it was declared dead, as its own calls to the service had timed
+// out: whoever is dead or stands still calls nobody.
+bool EndedUnanswered(const Case& c, int worker, int64_t declared_ms) {
+  const ErrorEvent* end = EndAsVictim(c, worker);
+  const std::vector<LogEvent>& lines = c.worker(worker).snapshot->log_events;
+  return end != nullptr && end->age_ms.has_value() && *end->age_ms - kAgeErrorMs <= declared_ms &&
+         std::any_of(lines.begin(), lines.end(), [](const LogEvent& log) {
+           return text::Contains(log.text, "distributed service detected fatal errors") &&
+                  text::Contains(log.text, "DEADLINE_EXCEEDED");
+         });
+}
+
 // For how long the service has known that a worker sends no heartbeats.
 std::optional<int64_t> DeclaredMs(const Case& c) {
   std::optional<int64_t> oldest;
@@ -106,11 +119,9 @@ std::optional<int64_t> DeclaredMs(const Case& c) {
 
 // True if its device completed a launch, or its loop made a step, about when it was declared dead:
 // the service waits for heartbeats for ten times as long as ages err.
-bool AdvancedWhenDeclared(const Case& c, int worker) {
-  const std::optional<int64_t> declared = DeclaredMs(c);
-  if (!declared.has_value()) return false;
+bool AdvancedWhenDeclared(const Case& c, int worker, int64_t declared_ms) {
   const auto recent = [&](const std::optional<int64_t>& stood) {
-    return stood.has_value() && *stood - kAgeErrorMs <= *declared;
+    return stood.has_value() && *stood - kAgeErrorMs <= declared_ms;
   };
   const auto [first, last] = c.positions.UnitsOf(worker);
   for (int u = first; u < last; ++u) {
@@ -131,23 +142,34 @@ bool EndedByNothingElse(const Case& c, int worker) {
                       });
 }
 
+// Absent: nothing proves that a worker was alive when it was declared dead.
+std::optional<DeclaredDead::Life> LifeOf(const Case& c, int worker,
+                                         const std::optional<int64_t>& declared_ms) {
+  const Snapshot* snapshot = c.worker(worker).snapshot;
+  if (snapshot == nullptr) return std::nullopt;
+  if (EndAsVictim(c, worker) != nullptr && HeardOfIt(*snapshot)) return DeclaredDead::Life::kHeard;
+  if (!declared_ms.has_value() || !EndedByNothingElse(c, worker)) return std::nullopt;
+  if (EndedUnanswered(c, worker, *declared_ms)) return DeclaredDead::Life::kUnanswered;
+  if (AdvancedWhenDeclared(c, worker, *declared_ms)) return DeclaredDead::Life::kAdvanced;
+  return std::nullopt;
+}
+
 void DeclaredDeadAlive(const Case& c, Findings& out) {
   const std::vector<int> dead = WithoutHeartbeats(c.topology);
   if (dead.empty()) return;
-  bool heard = true;
+  const std::optional<int64_t> declared_ms = DeclaredMs(c);
+  DeclaredDead fact{&dead};
   for (int worker : dead) {
-    const Snapshot* snapshot = c.worker(worker).snapshot;
-    if (snapshot == nullptr) return;
-    if (EndAsVictim(c, worker) != nullptr && HeardOfIt(*snapshot)) continue;
-    if (!EndedByNothingElse(c, worker) || !AdvancedWhenDeclared(c, worker)) return;
-    heard = false;
+    const auto life = LifeOf(c, worker, declared_ms);
+    if (!life.has_value()) return;
+    fact.life = std::max(fact.life, *life);
   }
   Finding finding;
   finding.basis = Basis::kPosition;
   finding.cause = Cause::kUnrecoverableError;
   finding.detail = Detail::kCoordinationService;
   finding.confidence = kConfidenceDeclaredAlive;
-  finding.evidence.push_back(Evidence(c, Strength::kStrong, DeclaredDead{&dead, heard}));
+  finding.evidence.push_back(Evidence(c, Strength::kStrong, fact));
   finding.why = finding.evidence.front().statement;
   finding.explains = c.graph.waiting;
   out.Add(kRule, std::move(finding));

@@ -19,6 +19,9 @@ constexpr int kSigTrap = 5;
 constexpr char kGetKeyValue[] =
     "jax.errors.JaxRuntimeError: DEADLINE_EXCEEDED: GetKeyValue() timed out with key: a";
 constexpr char kUnhealthy[] = "The following tasks are unhealthy (stopped sending heartbeats): 2";
+constexpr char kUnanswered[] =
+    "F0101 00:00:00.000000 client.h:80] Terminating process because the JAX distributed service "
+    "detected fatal errors. absl::Status: DEADLINE_EXCEEDED: Deadline Exceeded";
 constexpr char kServiceGone[] =
     "Failed to send RPC to coordination service. Either the leader task was preempted";
 
@@ -96,6 +99,23 @@ TEST(DeclaredDead, WhoseDeviceAdvancedThenIsNobodysFault) {
   page.phase = Phase::kCheckpoint;
   page.phase_ms = 62'000;
   EXPECT_NE(Diagnose(s), "UNRECOVERABLE_ERROR/COORDINATION_SERVICE");
+}
+
+// It is cut off from the service alone: neither hears of the other.
+TEST(DeclaredDead, WhoEndedAsTheServiceDidNotAnswerIsNobodysFault) {
+  Scenario s = Hosts();
+  for (int task : {0, 1, 3}) {
+    s.Log(0, task, LogKind::kMissedHealthChecks, kUnhealthy, 5'000);
+    s.Exit(0, task, 4'000, std::nullopt, kSigAbrt);
+  }
+  Scenario before = s;
+  s.Log(0, 2, LogKind::kFollowOn, kUnanswered, 4'500);
+  s.Exit(0, 2, 4'400, std::nullopt, kSigAbrt);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/COORDINATION_SERVICE");
+  // It had ended long before the service missed it.
+  before.Log(0, 2, LogKind::kFollowOn, kUnanswered, 104'500);
+  before.Exit(0, 2, 104'400, std::nullopt, kSigAbrt);
+  EXPECT_NE(Diagnose(before), "UNRECOVERABLE_ERROR/COORDINATION_SERVICE");
 }
 
 TEST(DeclaredDead, WhoNeverHeardItOrDiedByItselfIs) {
