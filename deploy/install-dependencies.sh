@@ -30,7 +30,7 @@ job_packages=(python3-venv python3-fusepy iproute2 iptables openssl elfutils)
 command -v kubectl >/dev/null || test_packages+=(kubernetes-client)
 package_packages=(patchelf zstd help2man debhelper dpkg-dev umoci mmdebstrap python3-build
   python3-setuptools python3-wheel python3-venv)
-full_packages=(clang-19 libclang-rt-19-dev llvm-19 chromium systemd-container
+full_packages=(clang-19 libclang-rt-19-dev lld-19 llvm-19 chromium systemd-container
   etcd-server)
 # As above; npm fetches what the tests of the pages need.
 command -v npm >/dev/null || full_packages+=(npm)

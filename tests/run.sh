@@ -6,14 +6,15 @@
 #   (neither)        every test that has neither the label "full" nor "long", in the dev
 #                    build. Its budget is 15 minutes from an empty compiler cache on
 #                    two idle cores; about 5 where everything is built.
-#   --full           also clang-tidy, the release build with its benchmarks and the
-#                    tests that try at random, 10,000 simulations with a lying agent, all
-#                    tests under the address and undefined-behaviour sanitizers (clang), longer
-#                    fuzzing, and simulations under them. What .ci/run calls; its budget is 60
-#                    minutes.
-#   --long           all of --full, the tests with the label "long", an hour in which the
-#                    parts of a job come and go, 15 minutes of each fuzzer, with the coverage
-#                    of its sources, and an hour of simulations: some six hours in all. Run by hand before a release.
+#   --full           also clang-tidy, the longer end-to-end tests, the release build with its
+#                    benchmarks and the tests that try at random, 10,000 simulations with a
+#                    lying agent, all tests under the address and undefined-behaviour
+#                    sanitizers (clang), longer fuzzing, and simulations under them. What
+#                    .ci/run calls; its budget is 60 minutes.
+#   --long           all of --full, the tests with the label "long" (clang-tidy of every file by
+#                    itself among them), an hour in which the parts of a job come and go, 15
+#                    minutes of each fuzzer, with the coverage of its sources, and an hour of
+#                    simulations: some six hours in all. Run by hand before a release.
 #   --filter=REGEX   only tests whose name matches (names: ctest -N --test-dir build/dev)
 #
 # Labels (rapideye_test and rapideye_check in .cmake/Rapideye.cmake give them):
@@ -132,7 +133,10 @@ tests() {
 groups=(build test)
 ! $full || groups+=(job full package)
 if step "install packages" deploy/install-dependencies.sh "${groups[@]}"; then
-  if step "build dev" deploy/build.sh dev; then
+  # What only the tests of --full need is not built without.
+  targets=()
+  $full || targets=(default_tests rapideye example-pages testbed)
+  if step "build dev" deploy/build.sh dev "${targets[@]}"; then
     if [ ${#filter[@]} -gt 0 ] &&
       ctest --test-dir build/dev --show-only "${filter[@]}" | grep -q '^Total Tests: 0$'; then
       printf 'step\tfailed\t0\tfilter\tno test has such a name\n' >>"$phases"
