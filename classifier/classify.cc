@@ -16,24 +16,36 @@ namespace rapideye {
 
 namespace {
 
+struct Rule {
+  const char* name;
+  void (*find)(const classifier::Case& c, classifier::Findings& out);
+};
+
+constexpr Rule kRules[] = {
+    {"start_up", classifier::FindStartUp},
+    {"progress", classifier::FindProgress},
+    {"ended", classifier::FindEnded},
+    {"unrecoverable", classifier::FindUnrecoverable},
+    {"silent_runtime", classifier::FindSilentRuntime},
+    {"lost_worker", classifier::FindLostWorker},
+    {"barrier", classifier::FindBarrier},
+    {"timed_out", classifier::FindTimedOut},
+    {"bad_chip", classifier::FindBadChip},
+    {"networking", classifier::FindNetworking},
+    {"ici", classifier::FindIci},
+    {"different_module", classifier::FindDifferentModule},
+    {"fingerprint_mismatch", classifier::FindFingerprintMismatch},
+    {"data_stall", classifier::FindDataStall},
+    {"host_place", classifier::FindHostPlace},
+    {"job_logs", classifier::FindInLogs},
+};
+
 Verdict ClassifyCase(const classifier::Case& c) {
   classifier::Findings findings;
-  classifier::FindStartUp(c, findings);
-  classifier::FindProgress(c, findings);
-  classifier::FindEnded(c, findings);
-  classifier::FindUnrecoverable(c, findings);
-  classifier::FindSilentRuntime(c, findings);
-  classifier::FindLostWorker(c, findings);
-  classifier::FindBarrier(c, findings);
-  classifier::FindTimedOut(c, findings);
-  classifier::FindBadChip(c, findings);
-  classifier::FindNetworking(c, findings);
-  classifier::FindIci(c, findings);
-  classifier::FindDifferentModule(c, findings);
-  classifier::FindFingerprintMismatch(c, findings);
-  classifier::FindDataStall(c, findings);
-  classifier::FindHostPlace(c, findings);
-  classifier::FindInLogs(c, findings);
+  for (const Rule& rule : kRules) {
+    findings.rule = rule.name;
+    rule.find(c, findings);
+  }
   Verdict verdict = classifier::Decide(c, std::move(findings));
   classifier::AddHloComparison(c.capture, verdict);
   classifier::AddRuntimeVerdict(c.topology, verdict);

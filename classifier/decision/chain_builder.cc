@@ -20,9 +20,9 @@ namespace {
 constexpr size_t kHostPlacesRead = 64;
 constexpr size_t kMaxHeadGroups = 12;
 
-class Builder {
+class ChainBuilder {
  public:
-  Builder(const Case& c, const Verdict& verdict)
+  ChainBuilder(const Case& c, const Verdict& verdict)
       : c_(c), verdict_(verdict), frame_(FrameOf(verdict)) {}
 
   WaitChain Build();
@@ -87,13 +87,13 @@ class Builder {
   WaitChain chain_;
 };
 
-WaitChain Builder::Build() {
+WaitChain ChainBuilder::Build() {
   Fold(CollectGroups(c_, verdict_));
   Connect();
   return Tell();
 }
 
-void Builder::Fold(std::vector<MemberGroup> groups) {
+void ChainBuilder::Fold(std::vector<MemberGroup> groups) {
   std::stable_sort(groups.begin(), groups.end(), [](const MemberGroup& a, const MemberGroup& b) {
     if (a.key.head != b.key.head) return a.key.head;
     return Size(a) > Size(b);
@@ -111,12 +111,12 @@ void Builder::Fold(std::vector<MemberGroup> groups) {
   }
 }
 
-bool Builder::Meet(const MemberGroup& a, const MemberGroup& b) {
+bool ChainBuilder::Meet(const MemberGroup& a, const MemberGroup& b) {
   return std::any_of(a.members.slices.begin(), a.members.slices.end(),
                      [&](int slice) { return b.members.slices.contains(slice); });
 }
 
-void Builder::Link(size_t from, size_t to, WaitEdgeKind kind) {
+void ChainBuilder::Link(size_t from, size_t to, WaitEdgeKind kind) {
   if (from == to) return;
   const bool known =
       std::any_of(chain_.edges.begin(), chain_.edges.end(), [&](const ChainEdge& edge) {
@@ -125,7 +125,7 @@ void Builder::Link(size_t from, size_t to, WaitEdgeKind kind) {
   if (!known) chain_.edges.push_back({from, to, kind});
 }
 
-void Builder::Connect() {
+void ChainBuilder::Connect() {
   for (size_t i = 0; i < groups_.size(); ++i) {
     const bool box = groups_[i].key.box != kNoBox;
     if (groups_[i].key.head || box) ends_.push_back(i);
@@ -151,7 +151,7 @@ void Builder::Connect() {
   if (crowd_) ConnectCrowd(*crowd_);
 }
 
-void Builder::ConnectCrowd(size_t crowd) {
+void ChainBuilder::ConnectCrowd(size_t crowd) {
   if (groups_[crowd].key.wait == WaitKind::kSparseCore) {
     ConnectCores(crowd);
     return;
@@ -167,13 +167,13 @@ void Builder::ConnectCrowd(size_t crowd) {
   }
 }
 
-bool Builder::IsAwaitedBy(size_t to, size_t from) const {
+bool ChainBuilder::IsAwaitedBy(size_t to, size_t from) const {
   return std::any_of(chain_.edges.begin(), chain_.edges.end(), [&](const ChainEdge& edge) {
     return edge.from == from && edge.to == to && edge.kind != WaitEdgeKind::kBrokenLink;
   });
 }
 
-void Builder::ConnectSides() {
+void ChainBuilder::ConnectSides() {
   std::optional<size_t> rest;
   for (size_t i = 0; i < groups_.size() && !rest; ++i) {
     if (!groups_[i].key.head && groups_[i].members.core != nullptr) rest = i;
@@ -182,7 +182,7 @@ void Builder::ConnectSides() {
     Link(rest.value_or(ends_.front()), head, WaitEdgeKind::kDivergence);
 }
 
-void Builder::ConnectBrokenLinks() {
+void ChainBuilder::ConnectBrokenLinks() {
   if (frame_.cut) {
     if (ends_.size() >= 2) Link(ends_[1], ends_[0], WaitEdgeKind::kBrokenLink);
     return;
@@ -203,7 +203,7 @@ void Builder::ConnectBrokenLinks() {
   }
 }
 
-std::optional<size_t> Builder::FindCrowd() const {
+std::optional<size_t> ChainBuilder::FindCrowd() const {
   for (size_t i = 0; i < groups_.size(); ++i) {
     const MemberGroup& group = groups_[i];
     if (group.key.head || group.key.box != kNoBox || !group.key.home) continue;
@@ -212,7 +212,7 @@ std::optional<size_t> Builder::FindCrowd() const {
   return std::nullopt;
 }
 
-WaitEdgeKind Builder::KindTo(const MemberGroup& end, bool same_slice) const {
+WaitEdgeKind ChainBuilder::KindTo(const MemberGroup& end, bool same_slice) const {
   switch (end.key.wait) {
     case WaitKind::kIdle:
       return WaitEdgeKind::kLaunch;
@@ -224,7 +224,7 @@ WaitEdgeKind Builder::KindTo(const MemberGroup& end, bool same_slice) const {
   return same_slice ? WaitEdgeKind::kCollective : WaitEdgeKind::kTransfer;
 }
 
-std::vector<size_t> Builder::EndsFor(const MemberGroup& group) const {
+std::vector<size_t> ChainBuilder::EndsFor(const MemberGroup& group) const {
   std::vector<size_t> near;
   std::vector<size_t> heads;
   for (const size_t end : ends_) {
@@ -235,14 +235,14 @@ std::vector<size_t> Builder::EndsFor(const MemberGroup& group) const {
   return near.empty() ? heads : near;
 }
 
-void Builder::LinkToEnds(size_t from, bool across) {
+void ChainBuilder::LinkToEnds(size_t from, bool across) {
   for (const size_t end : EndsFor(groups_[from])) {
     const bool same_slice = !across && Meet(groups_[from], groups_[end]);
     Link(from, end, KindTo(groups_[end], same_slice));
   }
 }
 
-void Builder::ConnectCores(size_t i) {
+void ChainBuilder::ConnectCores(size_t i) {
   const MemberGroup& group = groups_[i];
   const WaitKind wait = group.key.wait;
   if (wait == WaitKind::kIdle || wait == WaitKind::kOwnHost) {
@@ -259,7 +259,7 @@ void Builder::ConnectCores(size_t i) {
   }
 }
 
-void Builder::ConnectAfter(size_t i) {
+void ChainBuilder::ConnectAfter(size_t i) {
   if (crowd_) {
     Link(i, *crowd_, WaitEdgeKind::kAfter);
     return;
@@ -267,7 +267,7 @@ void Builder::ConnectAfter(size_t i) {
   for (const size_t end : EndsFor(groups_[i])) Link(i, end, WaitEdgeKind::kAfter);
 }
 
-void Builder::ConnectHome(size_t i) {
+void ChainBuilder::ConnectHome(size_t i) {
   const MemberGroup& group = groups_[i];
   if (group.key.wait == WaitKind::kTransfer) {
     LinkToEnds(i, /*across=*/!EndsStandAtTransfers());
@@ -287,12 +287,12 @@ void Builder::ConnectHome(size_t i) {
   LinkToEnds(i, /*across=*/false);
 }
 
-bool Builder::EndsStandAtTransfers() const {
+bool ChainBuilder::EndsStandAtTransfers() const {
   return std::any_of(ends_.begin(), ends_.end(),
                      [&](size_t end) { return groups_[end].key.wait == WaitKind::kTransfer; });
 }
 
-void Builder::ConnectAway(size_t i) {
+void ChainBuilder::ConnectAway(size_t i) {
   // In a slice that waits for another one, cores at a collective wait for cores at the transfer.
   if (groups_[i].key.wait == WaitKind::kCollective) {
     for (size_t j = 0; j < groups_.size(); ++j) {
@@ -309,7 +309,7 @@ void Builder::ConnectAway(size_t i) {
   LinkToEnds(i, /*across=*/true);
 }
 
-void Builder::ConnectWorkers(size_t i) {
+void ChainBuilder::ConnectWorkers(size_t i) {
   WaitEdgeKind kind = WaitEdgeKind::kHost;
   switch (groups_[i].key.wait) {
     case WaitKind::kHostWait:
@@ -329,7 +329,7 @@ void Builder::ConnectWorkers(size_t i) {
   }
 }
 
-std::vector<std::optional<int>> Builder::Distances() const {
+std::vector<std::optional<int>> ChainBuilder::Distances() const {
   std::vector<std::optional<int>> distance(groups_.size());
   std::vector<size_t> reached;
   for (size_t i = 0; i < groups_.size(); ++i) {
@@ -347,7 +347,7 @@ std::vector<std::optional<int>> Builder::Distances() const {
   return distance;
 }
 
-WaitChain Builder::Tell() {
+WaitChain ChainBuilder::Tell() {
   const std::vector<std::optional<int>> distance = Distances();
   std::vector<size_t> order(groups_.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -370,7 +370,7 @@ WaitChain Builder::Tell() {
   return std::move(chain_);
 }
 
-ChainGroup Builder::TellGroup(const MemberGroup& group) const {
+ChainGroup ChainBuilder::TellGroup(const MemberGroup& group) const {
   const auto& [key, members] = group;
   ChainGroup told;
   told.wait = key.wait;
@@ -400,7 +400,7 @@ ChainGroup Builder::TellGroup(const MemberGroup& group) const {
   return told;
 }
 
-void Builder::TellPlace(const ChainKey& key, ChainGroup& told) const {
+void ChainBuilder::TellPlace(const ChainKey& key, ChainGroup& told) const {
   if (key.program >= 0) {
     const ProgramInfo& program = c_.topology.programs()[static_cast<size_t>(key.program)];
     if (!program.module.empty()) told.module = Quote(program.module);
@@ -414,7 +414,7 @@ void Builder::TellPlace(const ChainKey& key, ChainGroup& told) const {
   if (!place.hlo.empty()) told.instruction = Quote(place.hlo);
 }
 
-std::vector<std::string> Builder::QueueOf(int unit) const {
+std::vector<std::string> ChainBuilder::QueueOf(int unit) const {
   const Unit& u = c_.positions.unit(unit);
   std::vector<std::string> queue;
   for (const Launch& launch : c_.topology.Chain(u.worker, *u.core)) {
@@ -424,7 +424,7 @@ std::vector<std::string> Builder::QueueOf(int unit) const {
   return queue;
 }
 
-std::optional<std::string> Builder::SharedHostPlace(const std::vector<int>& workers) const {
+std::optional<std::string> ChainBuilder::SharedHostPlace(const std::vector<int>& workers) const {
   std::optional<std::string> shared;
   if (workers.size() > kHostPlacesRead) return shared;
   for (const int worker : workers) {
@@ -441,6 +441,8 @@ std::optional<std::string> Builder::SharedHostPlace(const std::vector<int>& work
 
 }  // namespace
 
-WaitChain BuildChain(const Case& c, const Verdict& verdict) { return Builder(c, verdict).Build(); }
+WaitChain BuildChain(const Case& c, const Verdict& verdict) {
+  return ChainBuilder(c, verdict).Build();
+}
 
 }  // namespace rapideye::classifier

@@ -17,9 +17,9 @@ bool IsSparse(std::optional<CoreType> type) {
   return type == CoreType::kSparseCore || type == CoreType::kSparseCoreV0;
 }
 
-class Collector {
+class GroupCollector {
  public:
-  Collector(const Case& c, const Verdict& verdict)
+  GroupCollector(const Case& c, const Verdict& verdict)
       : c_(c), verdict_(verdict), frame_(FrameOf(verdict)) {}
 
   std::vector<MemberGroup> Collect();
@@ -74,7 +74,7 @@ class Collector {
   std::pair<const ChainKey, ChainMembers>* last_ = nullptr;
 };
 
-std::vector<MemberGroup> Collector::Collect() {
+std::vector<MemberGroup> GroupCollector::Collect() {
   CollectCulprits();
   for (int i = 0; i < static_cast<int>(c_.topology.workers().size()); ++i) AddWorker(i);
   std::vector<MemberGroup> collected;
@@ -82,7 +82,7 @@ std::vector<MemberGroup> Collector::Collect() {
   return collected;
 }
 
-void Collector::CollectCulprits() {
+void GroupCollector::CollectCulprits() {
   const size_t workers = c_.topology.workers().size();
   culprits_.resize(workers);
   boxes_.assign(workers, kNoBox);
@@ -105,7 +105,7 @@ void Collector::CollectCulprits() {
   for (const int worker : blamed) home_.insert(c_.worker(worker).slice);
 }
 
-void Collector::BoxSides() {
+void GroupCollector::BoxSides() {
   for (size_t side = 0; side < verdict_.partition.size(); ++side) {
     for (const WorkerId id : verdict_.partition[side]) {
       const int worker = c_.topology.Find(id);
@@ -114,7 +114,7 @@ void Collector::BoxSides() {
   }
 }
 
-void Collector::BoxLinkEnds(const std::set<int>& blamed) {
+void GroupCollector::BoxLinkEnds(const std::set<int>& blamed) {
   std::set<int> peers;
   for (const BrokenLink& link : verdict_.links) {
     for (const WorkerId id : {link.from, link.to}) {
@@ -131,13 +131,13 @@ void Collector::BoxLinkEnds(const std::set<int>& blamed) {
   }
 }
 
-bool Collector::IsBlamedWhole(int worker) const {
+bool GroupCollector::IsBlamedWhole(int worker) const {
   const auto& culprits = CulpritsOf(worker);
   return std::any_of(culprits.begin(), culprits.end(),
                      [](const Culprit* one) { return !one->chip && !one->core_index; });
 }
 
-bool Collector::IsBlamed(int unit) const {
+bool GroupCollector::IsBlamed(int unit) const {
   const Unit& u = c_.positions.unit(unit);
   const auto& culprits = CulpritsOf(u.worker);
   return std::any_of(culprits.begin(), culprits.end(), [&](const Culprit* one) {
@@ -147,7 +147,7 @@ bool Collector::IsBlamed(int unit) const {
   });
 }
 
-bool Collector::AwaitsSparse(int unit) const {
+bool GroupCollector::AwaitsSparse(int unit) const {
   const Unit& u = c_.positions.unit(unit);
   const auto& culprits = CulpritsOf(u.worker);
   return std::any_of(culprits.begin(), culprits.end(), [&](const Culprit* one) {
@@ -155,7 +155,7 @@ bool Collector::AwaitsSparse(int unit) const {
   });
 }
 
-void Collector::AddWorker(int worker) {
+void GroupCollector::AddWorker(int worker) {
   const WorkerInfo& info = c_.worker(worker);
   const auto [first, last] = c_.positions.UnitsOf(worker);
   const bool launches = RunsAnything(first, last);
@@ -173,14 +173,14 @@ void Collector::AddWorker(int worker) {
   for (int unit = first; unit < last; ++unit) AddUnit(unit);
 }
 
-bool Collector::RunsAnything(int first, int last) const {
+bool GroupCollector::RunsAnything(int first, int last) const {
   for (int i = first; i < last; ++i) {
     if (c_.positions.unit(i).state == UnitState::kRunning) return true;
   }
   return false;
 }
 
-std::optional<WaitKind> Collector::StateOfProcess(const Snapshot* snapshot) {
+std::optional<WaitKind> GroupCollector::StateOfProcess(const Snapshot* snapshot) {
   if (snapshot == nullptr) return WaitKind::kSilent;
   if (snapshot->processes.empty()) return std::nullopt;
   size_t ended = 0;
@@ -194,7 +194,7 @@ std::optional<WaitKind> Collector::StateOfProcess(const Snapshot* snapshot) {
   return std::nullopt;
 }
 
-ChainMembers& Collector::MembersOf(ChainKey key, int worker) {
+ChainMembers& GroupCollector::MembersOf(ChainKey key, int worker) {
   key.box = frame_.diverged ? kNoBox : boxes_[static_cast<size_t>(worker)];
   if (frame_.cut && key.box != kNoBox) {
     // All members on one side of a cut form one group, wherever their cores stand.
@@ -213,7 +213,7 @@ ChainMembers& Collector::MembersOf(ChainKey key, int worker) {
   return members;
 }
 
-ChainMembers& Collector::AddWhole(int worker, WaitKind wait, std::string host, int cores) {
+ChainMembers& GroupCollector::AddWhole(int worker, WaitKind wait, std::string host, int cores) {
   ChainKey key;
   key.head = !CulpritsOf(worker).empty();
   key.home = key.head;
@@ -228,7 +228,7 @@ ChainMembers& Collector::AddWhole(int worker, WaitKind wait, std::string host, i
   return members;
 }
 
-void Collector::AddByHost(int worker) {
+void GroupCollector::AddByHost(int worker) {
   const auto [first, last] = c_.positions.UnitsOf(worker);
   const Snapshot& snapshot = *c_.worker(worker).snapshot;
   if (frame_.starts && snapshot.start_up.has_value()) {
@@ -249,7 +249,7 @@ void Collector::AddByHost(int worker) {
   AddWhole(worker, wait, place->where, last - first).Stood(place->since_ms);
 }
 
-bool Collector::AddByLog(int worker) {
+bool GroupCollector::AddByLog(int worker) {
   const WorkerId id = c_.worker(worker).id;
   const auto& logs = c_.logs->workers;
   const auto log = std::find_if(logs.begin(), logs.end(),
@@ -271,7 +271,7 @@ bool Collector::AddByLog(int worker) {
   return true;
 }
 
-void Collector::AddSparse(int worker) {
+void GroupCollector::AddSparse(int worker) {
   const auto [first, last] = c_.positions.SparseOf(worker);
   for (const Culprit* one : CulpritsOf(worker)) {
     if (!IsSparse(one->core_type)) continue;
@@ -293,7 +293,7 @@ void Collector::AddSparse(int worker) {
   }
 }
 
-WaitKind Collector::OfClass(HloClass hlo_class) {
+WaitKind GroupCollector::OfClass(HloClass hlo_class) {
   switch (hlo_class) {
     case HloClass::kCompute:
       return WaitKind::kCompute;
@@ -314,7 +314,7 @@ WaitKind Collector::OfClass(HloClass hlo_class) {
   return WaitKind::kUnclear;
 }
 
-WaitKind Collector::WaitOf(int unit) const {
+WaitKind GroupCollector::WaitOf(int unit) const {
   const Unit& u = c_.positions.unit(unit);
   if (u.state == UnitState::kIdle) return WaitKind::kIdle;
   if (u.state == UnitState::kEntry) return WaitKind::kOwnHost;
@@ -332,7 +332,7 @@ WaitKind Collector::WaitOf(int unit) const {
   return wait;
 }
 
-void Collector::AddUnit(int unit) {
+void GroupCollector::AddUnit(int unit) {
   const Unit& u = c_.positions.unit(unit);
   ChainKey key;
   key.head = IsBlamedWhole(u.worker) || IsBlamed(unit);
@@ -384,7 +384,7 @@ ChainFrame FrameOf(const Verdict& verdict) {
 }
 
 std::vector<MemberGroup> CollectGroups(const Case& c, const Verdict& verdict) {
-  return Collector(c, verdict).Collect();
+  return GroupCollector(c, verdict).Collect();
 }
 
 }  // namespace rapideye::classifier

@@ -21,7 +21,6 @@
 namespace rapideye::classifier {
 namespace {
 
-constexpr char kRule[] = "decide";
 constexpr double kLessSure = 0.01;  // than the cause that may have led to it
 
 auto CulpritRank(const Culprit& culprit) {
@@ -177,7 +176,7 @@ class Decider {
 
  private:
   void Tell(const Weighing& weighing) {
-    verdict_.reasons.push_back({kRule, WeighingText(weighing), KindOf(weighing.step)});
+    verdict_.reasons.push_back({"decide", WeighingText(weighing), KindOf(weighing.step)});
   }
 
   static void Append(std::vector<Reason>& to, std::vector<Reason> from);

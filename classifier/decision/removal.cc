@@ -8,7 +8,7 @@
 namespace rapideye::classifier {
 namespace {
 
-std::string WhyNot(const Verdict& verdict) {
+std::string WhyNothingIsRemoved(const Verdict& verdict) {
   switch (verdict.cause) {
     case Cause::kNoHang:
       return "the job does not hang";
@@ -79,7 +79,8 @@ Removal JudgeRemoval(const Verdict& verdict, std::vector<RemovalTarget> removabl
   if (removal.eligible) {
     removal.reason = absl::StrCat("eligible at once: ", reason);
   } else {
-    removal.reason = nothing && kind_allows && !reason.empty() ? reason : WhyNot(verdict);
+    removal.reason =
+        nothing && kind_allows && !reason.empty() ? reason : WhyNothingIsRemoved(verdict);
   }
   return removal;
 }

@@ -17,19 +17,19 @@
 namespace rapideye::classifier {
 namespace {
 
-struct Wording {
+struct RuntimeWording {
   std::string_view part;
   Cause cause;
 };
-constexpr std::array kWordings = {
-    Wording{"likely caused by bad TPU", Cause::kBadTpuChip},
-    Wording{"likely caused by a networking issue", Cause::kNetworkingIssue},
-    Wording{"likely caused by running different modules", Cause::kDifferentModule},
-    Wording{"likely caused by inconsistent HLO module", Cause::kFingerprintMismatch},
-    Wording{"likely caused by inconsistent TPU programs", Cause::kFingerprintMismatch},
-    Wording{"likely caused by data input stall", Cause::kDataInputStall},
-    Wording{"halted with an unrecoverable error", Cause::kUnrecoverableError},
-    Wording{"cannot determine the root cause", Cause::kUnknown},
+constexpr std::array kRuntimeWordings = {
+    RuntimeWording{"likely caused by bad TPU", Cause::kBadTpuChip},
+    RuntimeWording{"likely caused by a networking issue", Cause::kNetworkingIssue},
+    RuntimeWording{"likely caused by running different modules", Cause::kDifferentModule},
+    RuntimeWording{"likely caused by inconsistent HLO module", Cause::kFingerprintMismatch},
+    RuntimeWording{"likely caused by inconsistent TPU programs", Cause::kFingerprintMismatch},
+    RuntimeWording{"likely caused by data input stall", Cause::kDataInputStall},
+    RuntimeWording{"halted with an unrecoverable error", Cause::kUnrecoverableError},
+    RuntimeWording{"cannot determine the root cause", Cause::kUnknown},
 };
 
 // Hosts follow these words, separated by commas, perhaps as "<job>/<task>:<host>".
@@ -38,7 +38,7 @@ constexpr std::array<std::string_view, 4> kHostLists = {
     "Example hosts that have different HLO ", "Potential culprit workers: "};
 
 std::optional<Cause> CauseOf(std::string_view text) {
-  for (const Wording& wording : kWordings) {
+  for (const RuntimeWording& wording : kRuntimeWordings) {
     if (text::Contains(text, wording.part)) return wording.cause;
   }
   return std::nullopt;

@@ -95,6 +95,12 @@ bool Case::JobStands() const {
   return told;
 }
 
+std::optional<int64_t> StepOf(const Case& c, int worker) {
+  const Snapshot* snapshot = c.worker(worker).snapshot;
+  if (snapshot == nullptr || !snapshot->progress.has_value()) return std::nullopt;
+  return snapshot->progress->step;
+}
+
 Culprit CulpritWorker(const Case& c, int worker, std::string why) {
   const WorkerInfo& info = c.worker(worker);
   Culprit culprit;

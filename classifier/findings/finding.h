@@ -95,6 +95,9 @@ std::string WhoWaits(const Case& c, const Head& head);
 // The time for which the units of a head have stood, in words; empty if unknown.
 std::string StoodFor(const Case& c, const Head& head);
 
+// The step that the worker's page shows; absent: it shows none.
+std::optional<int64_t> StepOf(const Case& c, int worker);
+
 // A wait for input that began no later than the standstill, seen on the worker's
 // progress page or stacks; empty: none seen.
 std::string InputWaitSeen(const Case& c, int worker);

@@ -17,7 +17,7 @@ namespace rapideye::classifier {
 namespace {
 
 constexpr size_t kLeastReaders = 3;
-constexpr size_t kMostSentences = 4;
+constexpr size_t kMostSettingSentences = 4;
 // Limits of the sentences on the sides of a divergence.
 constexpr size_t kMostOfSides = 2;
 constexpr size_t kMostGroups = 3;
@@ -36,7 +36,7 @@ constexpr std::array<std::string_view, 4> kOfSlice = {"TPU_WORKER_HOSTNAMES", "T
 constexpr std::array<std::string_view, 11> kHarmless = {
     "LOG_", "DUMP", "_DIR", "PATH", "CACHE", "PROFIL", "HOSTNAME", "POD_", "NODE_", "dump", "log_"};
 
-using Key = std::pair<SettingKind, std::string>;
+using SettingKey = std::pair<SettingKind, std::string>;
 // The compared value of one worker; absent: the worker lacks the setting.
 using Value = std::optional<std::string>;
 
@@ -53,12 +53,12 @@ bool IsCompared(const Setting& setting) {
                       [&](std::string_view word) { return text::Contains(setting.name, word); });
 }
 
-std::string NameOf(const Key& key) {
+std::string NameOf(const SettingKey& key) {
   if (key.first == SettingKind::kVersion) return absl::StrCat("the version of ", Quote(key.second));
   return Quote(key.second);
 }
 
-std::string Words(const Value& value) {
+std::string SettingText(const Value& value) {
   if (!value.has_value()) return "not set";
   if (value->starts_with("#")) return "another value, which is not told";
   return Quote(*value).empty() ? "empty" : Quote(*value);
@@ -70,10 +70,10 @@ bool DecidesWhatIsCompiled(SettingKind kind, std::string_view name) {
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-using Groups = std::map<Value, std::vector<int>>;
+using WorkersByValue = std::map<Value, std::vector<int>>;
 
-Groups GroupsOf(const std::map<int, std::string>& values, const std::vector<int>& readers) {
-  Groups groups;
+WorkersByValue GroupsOf(const std::map<int, std::string>& values, const std::vector<int>& readers) {
+  WorkersByValue groups;
   for (const int reader : readers) {
     const auto value = values.find(reader);
     groups[value == values.end() ? Value() : Value(value->second)].push_back(reader);
@@ -81,8 +81,9 @@ Groups GroupsOf(const std::map<int, std::string>& values, const std::vector<int>
   return groups;
 }
 
-SideDifference Between(const Topology& topology, const Key& key, const Groups& groups) {
-  std::vector<const Groups::value_type*> smallest_first;
+SideDifference Between(const Topology& topology, const SettingKey& key,
+                       const WorkersByValue& groups) {
+  std::vector<const WorkersByValue::value_type*> smallest_first;
   for (const auto& group : groups) smallest_first.push_back(&group);
   std::stable_sort(smallest_first.begin(), smallest_first.end(), [](const auto* a, const auto* b) {
     return a->second.size() < b->second.size();
@@ -97,7 +98,7 @@ SideDifference Between(const Topology& topology, const Key& key, const Groups& g
   for (size_t i = 0; i < std::min(smallest_first.size(), kMostGroups); ++i) {
     const auto& [value, workers] = *smallest_first[i];
     const bool counted = i + 1 == smallest_first.size() && !pair && workers.size() > 1;
-    absl::StrAppend(&found.sentence, i == 0 ? " is " : ", and ", Words(value), " on ",
+    absl::StrAppend(&found.sentence, i == 0 ? " is " : ", and ", SettingText(value), " on ",
                     counted ? Count(static_cast<int64_t>(workers.size()), "worker")
                             : WhoAll(topology, workers));
   }
@@ -160,7 +161,7 @@ class Comparison {
       // A variable that no two workers share may be meant to differ.
       const bool alone = Readers(one) < 2 && Readers(other) < 2;
       if (alone && key.first == SettingKind::kEnvironment) continue;
-      Groups groups = GroupsOf(values, readers_);
+      WorkersByValue groups = GroupsOf(values, readers_);
       if (key.first == SettingKind::kVersion) groups.erase(Value());
       found.push_back(Between(topology_, key, groups));
     }
@@ -180,34 +181,34 @@ class Comparison {
   // The value that all of these workers share; absent: they have several values, or report none.
   std::optional<Value> Common(const std::map<int, std::string>& values,
                               const std::vector<int>& workers) const {
-    const Groups groups = GroupsOf(values, ReadersAmong(workers));
+    const WorkersByValue groups = GroupsOf(values, ReadersAmong(workers));
     if (groups.size() != 1) return std::nullopt;
     return groups.begin()->first;
   }
 
-  static void Compare(const Key& key, const std::map<int, std::string>& values,
+  static void Compare(const SettingKey& key, const std::map<int, std::string>& values,
                       const std::vector<int>& readers, std::vector<SettingDifference>& found) {
     if (readers.size() < kLeastReaders) return;
-    const Groups groups = GroupsOf(values, readers);
+    const WorkersByValue groups = GroupsOf(values, readers);
     const auto most = std::max_element(
         groups.begin(), groups.end(),
         [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
     SettingDifference difference;
     for (auto group = groups.begin(); group != groups.end(); ++group) {
       if (group == most) continue;
-      if (difference.odd.empty()) difference.unusual = Words(group->first);
+      if (difference.odd.empty()) difference.unusual = SettingText(group->first);
       difference.odd.insert(difference.odd.end(), group->second.begin(), group->second.end());
     }
     if (difference.odd.empty() || most->second.size() < 2 * difference.odd.size()) return;
     std::sort(difference.odd.begin(), difference.odd.end());
     difference.name = NameOf(key);
-    difference.usual = Words(most->first);
+    difference.usual = SettingText(most->first);
     found.push_back(std::move(difference));
   }
 
   const Topology& topology_;
   std::vector<int> readers_;
-  std::map<Key, std::map<int, std::string>> values_;
+  std::map<SettingKey, std::map<int, std::string>> values_;
 };
 
 }  // namespace
@@ -271,7 +272,7 @@ void AddSettingEvidence(const Case& c, Verdict& verdict) {
   size_t sentences = 0;
   for (const SettingDifference& difference : DifferentSettings(c.topology)) {
     if (told.contains(difference.name)) continue;
-    if (++sentences > kMostSentences) return;
+    if (++sentences > kMostSettingSentences) return;
     verdict.evidence.push_back(
         Evidence(c, Strength::kWeak, difference.odd, Describe(c.topology, difference)));
   }

@@ -30,11 +30,6 @@ std::set<std::string_view> Instructions(const Case& c, const std::vector<int>& w
 
 int Running(const Case& c, int worker) { return c.divergence.running[static_cast<size_t>(worker)]; }
 
-std::optional<int64_t> StepOf(const Case& c, int worker) {
-  const std::optional<Progress>& progress = c.worker(worker).snapshot->progress;
-  return progress ? progress->step : std::nullopt;
-}
-
 // True if the other worker's program stands in this worker's queue.
 bool Queues(const Case& c, int worker, int other) {
   const Unit& unit = c.positions.unit(c.positions.UnitsOf(worker).first);

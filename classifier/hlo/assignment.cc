@@ -29,7 +29,7 @@ std::string_view NextToken(std::string_view& rest) {
   return token;
 }
 
-std::optional<int64_t> TakeNumber(std::string_view& rest) {
+std::optional<int64_t> NumberAfterColon(std::string_view& rest) {
   if (NextToken(rest) != ":") return std::nullopt;
   const std::string_view token = NextToken(rest);
   int64_t number = -1;
@@ -41,7 +41,7 @@ std::optional<int64_t> TakeNumber(std::string_view& rest) {
 // The one device of a partition, behind "computation_devices".
 std::optional<int64_t> TakeDevice(std::string_view& rest) {
   if (NextToken(rest) != "{" || NextToken(rest) != "replica_device_ids") return std::nullopt;
-  const std::optional<int64_t> device = TakeNumber(rest);
+  const std::optional<int64_t> device = NumberAfterColon(rest);
   return NextToken(rest) == "}" ? device : std::nullopt;
 }
 
@@ -63,9 +63,9 @@ std::optional<HloAssignment> ParseHloAssignment(std::string_view execution_optio
   absl::flat_hash_set<int64_t> seen;
   for (std::string_view key = NextToken(rest); key != "}"; key = NextToken(rest)) {
     if (key == "replica_count") {
-      replicas = TakeNumber(rest);
+      replicas = NumberAfterColon(rest);
     } else if (key == "computation_count") {
-      partitions = TakeNumber(rest);
+      partitions = NumberAfterColon(rest);
     } else if (key == "computation_devices") {
       const std::optional<int64_t> device = TakeDevice(rest);
       if (!device || !seen.insert(*device).second) return std::nullopt;

@@ -84,7 +84,7 @@ bool IsAddress(std::string_view instruction) {
 }
 
 // The value of "name=4" in the module's attributes; 1 if it is not there.
-int64_t CountIn(std::string_view attributes, std::string_view name) {
+int64_t CountOfConfiguration(std::string_view attributes, std::string_view name) {
   const size_t at = attributes.find(name);
   if (at == std::string_view::npos) return 1;
   constexpr uint64_t kMostDevices = 1'000'000;  // of either: their product is no overflow
@@ -101,8 +101,8 @@ class Walk {
   HloFingerprint Run() {
     HloFingerprint result;
     result.module = std::string(module_.name);
-    result.devices = CountIn(module_.attributes, "replica_count=") *
-                     CountIn(module_.attributes, "num_partitions=");
+    result.devices = CountOfConfiguration(module_.attributes, "replica_count=") *
+                     CountOfConfiguration(module_.attributes, "num_partitions=");
     hash_.Add(module_.name);
     AddTokens(module_.attributes);
     NumberOf(module_.entry);

@@ -18,7 +18,7 @@ using Numbers = std::vector<int64_t>;
 
 constexpr size_t kMaxDimensions = 64;
 
-void StripSpace(std::string_view& text) {
+void StripBlanks(std::string_view& text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
 }
@@ -34,16 +34,16 @@ std::optional<int64_t> TakeNumber(std::string_view& text) {
 // Reads "2,4", with spaces anywhere; absent if the list holds any other text.
 std::optional<Numbers> NumbersIn(std::string_view list) {
   Numbers numbers;
-  StripSpace(list);
+  StripBlanks(list);
   while (!list.empty()) {
     const std::optional<int64_t> number = TakeNumber(list);
     if (!number.has_value()) return std::nullopt;
     numbers.push_back(*number);
-    StripSpace(list);
+    StripBlanks(list);
     if (list.empty()) break;
     if (!list.starts_with(',')) return std::nullopt;
     list.remove_prefix(1);
-    StripSpace(list);
+    StripBlanks(list);
   }
   return numbers;
 }
@@ -113,7 +113,7 @@ Numbers Iota(int64_t count) {
 
 HloGroups ListOfLists(std::string_view value, int64_t devices) {
   std::string_view lists = InHloBrackets(value);
-  StripSpace(lists);
+  StripBlanks(lists);
   if (lists.empty()) {
     if (devices < 1 || devices > kMaxHloDevices) return {};
     return {Iota(devices)};
@@ -124,9 +124,9 @@ HloGroups ListOfLists(std::string_view value, int64_t devices) {
     std::optional<Numbers> group = TakeList(lists);
     if (!group.has_value()) return {};
     groups.push_back(*std::move(group));
-    StripSpace(lists);
+    StripBlanks(lists);
     if (lists.starts_with(',')) lists.remove_prefix(1);
-    StripSpace(lists);
+    StripBlanks(lists);
   }
   return groups;
 }
@@ -212,7 +212,7 @@ bool MeshGroups::ReadAxes() {
     const size_t equals = axis.rfind('=');
     if (equals == std::string_view::npos) return false;
     std::string_view name = axis.substr(0, equals);
-    StripSpace(name);
+    StripBlanks(name);
     axis.remove_prefix(equals + 1);
     const std::optional<int64_t> size = TakeNumber(axis);
     if (!size.has_value()) return false;
@@ -235,7 +235,7 @@ bool MeshGroups::ReadDevices() {
   const std::optional<Numbers> listed = ids.starts_with('[') ? TakeIota(ids) : NumbersIn(ids);
   if (!listed.has_value() || listed->size() != devices_.size()) return false;
   devices_ = *listed;
-  StripSpace(value_);
+  StripBlanks(value_);
   return true;
 }
 
@@ -252,7 +252,7 @@ bool MeshGroups::ReadParts() {
 }
 
 bool MeshGroups::ReadPart(std::string_view text) {
-  StripSpace(text);
+  StripBlanks(text);
   const size_t sub = text.find(":(");
   const auto named = names_.find(text.substr(0, sub));
   if (named == names_.end()) return false;
@@ -305,7 +305,7 @@ bool MeshGroups::Split() {
   return true;
 }
 
-int64_t CountIn(std::string_view attributes, std::string_view name) {
+int64_t DevicesIn(std::string_view attributes, std::string_view name) {
   const size_t at = attributes.find(name);
   if (at == std::string_view::npos) return 1;
   std::string_view rest = attributes.substr(at + name.size());
@@ -315,7 +315,7 @@ int64_t CountIn(std::string_view attributes, std::string_view name) {
 }  // namespace
 
 HloGroups ParseHloGroups(std::string_view value, int64_t devices) {
-  StripSpace(value);
+  StripBlanks(value);
   if (value.starts_with('{')) return ListOfLists(value, devices);
   if (value.starts_with('[')) return OfIota(value);
   if (value.starts_with("mesh[")) return MeshGroups(value).Read();
@@ -323,9 +323,9 @@ HloGroups ParseHloGroups(std::string_view value, int64_t devices) {
 }
 
 int64_t HloDevices(std::string_view module_attributes) {
-  return std::min(
-      CountIn(module_attributes, "replica_count=") * CountIn(module_attributes, "num_partitions="),
-      kMaxHloDevices);
+  return std::min(DevicesIn(module_attributes, "replica_count=") *
+                      DevicesIn(module_attributes, "num_partitions="),
+                  kMaxHloDevices);
 }
 
 }  // namespace rapideye::classifier

@@ -90,12 +90,12 @@ class Reader {
   bool failed_ = false;
 };
 
-struct Attribute {
+struct BytecodeAttribute {
   uint64_t dialect = 0;
   bool encoded = false;  // by its dialect, rather than as text
   std::string_view bytes;
 
-  friend bool operator==(const Attribute&, const Attribute&) = default;
+  friend bool operator==(const BytecodeAttribute&, const BytecodeAttribute&) = default;
 };
 
 struct Bytecode {
@@ -103,7 +103,7 @@ struct Bytecode {
   std::array<std::string_view, kSections> sections;
   std::vector<std::string_view> strings;
   std::vector<std::string_view> dialects;
-  std::vector<Attribute> attributes;  // and types
+  std::vector<BytecodeAttribute> attributes;  // and types
 };
 
 bool ReadSections(std::string_view bytes, Bytecode& code) {
@@ -185,7 +185,7 @@ bool IsPath(std::string_view text) {
   return text.ends_with(".py") || (text.starts_with('<') && text.ends_with('>'));
 }
 
-bool SayTheSame(const Bytecode& code, const Attribute& a, const Attribute& b) {
+bool SayTheSame(const Bytecode& code, const BytecodeAttribute& a, const BytecodeAttribute& b) {
   if (a == b) return true;
   if (a.dialect != b.dialect || !a.encoded || !b.encoded) return false;
   if (a.dialect >= code.dialects.size() || code.dialects[a.dialect] != kBuiltin) return false;
@@ -216,7 +216,7 @@ bool SameKernelElsewhere(std::string_view left, std::string_view right) {
   const auto same_string = [](std::string_view one, std::string_view other) {
     return one == other || (IsPath(one) && IsPath(other));
   };
-  const auto same_attribute = [&a](const Attribute& one, const Attribute& other) {
+  const auto same_attribute = [&a](const BytecodeAttribute& one, const BytecodeAttribute& other) {
     return SayTheSame(*a, one, other);
   };
   return std::equal(a->strings.begin(), a->strings.end(), b->strings.begin(), b->strings.end(),

@@ -40,9 +40,9 @@ std::string Named(const std::string& operation) {
   return operation.empty() ? "something unnamed" : operation;
 }
 
-class Comparison {
+class DumpComparison {
  public:
-  Comparison(const HloDump& left, const HloDump& right, const std::array<std::string, 2>& sides)
+  DumpComparison(const HloDump& left, const HloDump& right, const std::array<std::string, 2>& sides)
       : left_(left), right_(right), sides_(sides) {}
 
   HloDumpDifference Run();
@@ -64,7 +64,7 @@ class Comparison {
   HloDumpDifference result_;
 };
 
-HloDumpDifference Comparison::Run() {
+HloDumpDifference DumpComparison::Run() {
   CompareBuilds();
   CompareFlags();
   if (left_.before.has_value() && right_.before.has_value()) {
@@ -77,7 +77,7 @@ HloDumpDifference Comparison::Run() {
   return std::move(result_);
 }
 
-void Comparison::CompareBuilds() {
+void DumpComparison::CompareBuilds() {
   if (left_.build.empty() || right_.build.empty() || left_.build == right_.build) return;
   HloLayerDifference found;
   found.layer = HloLayer::kBuild;
@@ -87,7 +87,7 @@ void Comparison::CompareBuilds() {
   result_.layers.push_back(std::move(found));
 }
 
-void Comparison::CompareFlags() {
+void DumpComparison::CompareFlags() {
   if (!left_.flags.has_value() || !right_.flags.has_value()) return;
   const Flags left = FlagsIn(*left_.flags);
   const Flags right = FlagsIn(*right_.flags);
@@ -119,7 +119,7 @@ void Comparison::CompareFlags() {
   result_.layers.push_back(std::move(found));
 }
 
-void Comparison::Add(HloLayer layer, HloDifference difference) {
+void DumpComparison::Add(HloLayer layer, HloDifference difference) {
   if (difference.outcome != HloOutcome::kDifferent &&
       difference.outcome != HloOutcome::kKernelOrItsSource) {
     return;
@@ -131,7 +131,7 @@ void Comparison::Add(HloLayer layer, HloDifference difference) {
   result_.layers.push_back(std::move(found));
 }
 
-std::string Comparison::SentenceOf(const HloLayerDifference& found) const {
+std::string DumpComparison::SentenceOf(const HloLayerDifference& found) const {
   const auto& [left, right] = found.difference.places;
   const HloSourceLine& source = left.source.known() ? left.source : right.source;
   const std::string line = source.known() ? absl::StrCat(ShortSourceLine(source), ": ") : "";
@@ -164,7 +164,7 @@ std::string Comparison::SentenceOf(const HloLayerDifference& found) const {
                       sides_[0], ", ", What(right), " on ", sides_[1]);
 }
 
-std::string Comparison::AfterAlone() const {
+std::string DumpComparison::AfterAlone() const {
   switch (result_.outcome) {
     case HloOutcome::kEqual:
       return "the compiled programs are the same, byte for byte";
@@ -184,7 +184,7 @@ std::string Comparison::AfterAlone() const {
   return "";
 }
 
-std::string Comparison::Sentence() const {
+std::string DumpComparison::Sentence() const {
   if (result_.layers.empty()) return AfterAlone();
   const HloLayerDifference& first = result_.layers.front();
   if (first.layer == HloLayer::kAfter) return first.sentence;
@@ -215,7 +215,7 @@ std::string_view HloLayerName(HloLayer layer) {
 
 HloDumpDifference CompareHloDumps(const HloDump& left, const HloDump& right,
                                   const std::array<std::string, 2>& sides) {
-  return Comparison(left, right, sides).Run();
+  return DumpComparison(left, right, sides).Run();
 }
 
 std::string HloBuildOf(std::string_view file) {

@@ -15,7 +15,7 @@ namespace rapideye::classifier {
 namespace {
 
 // Computations call each other a few levels deep; deeper ones are taken for equal.
-constexpr int kMaxDepth = 64;
+constexpr int kMaxOriginDepth = 64;
 
 // An instruction in sums of its words.
 struct Line {
@@ -58,7 +58,7 @@ class Sums {
 
   // Of all instructions of a computation, in any order.
   size_t OfComputation(int computation, int depth) {
-    if (depth > kMaxDepth) return 0;
+    if (depth > kMaxOriginDepth) return 0;
     const auto [it, added] = known_.try_emplace(computation, 0);
     if (!added) return it->second;
     size_t sum = 0;
@@ -173,7 +173,7 @@ bool Search::Unseen(const Pair& pair) {
 }
 
 std::optional<HloOrigin> Search::In(Pair pair, int depth) {
-  if (depth > kMaxDepth || !Unseen(pair)) return std::nullopt;
+  if (depth > kMaxOriginDepth || !Unseen(pair)) return std::nullopt;
   Sides sides;
   sides.pair = pair;
   sides.lines = {sums_[0].Of(pair[0], 0), sums_[1].Of(pair[1], 0)};

@@ -10,7 +10,7 @@ namespace rapideye::classifier {
 namespace {
 
 // Computations call each other a few levels deep; deeper computations are not looked at.
-constexpr int kMaxDepth = 64;
+constexpr int kMaxWaitDepth = 64;
 // So many asynchronous halves are followed from a value back to its start.
 constexpr int kMostHalves = 64;
 
@@ -19,7 +19,7 @@ bool IsOneOf(std::string_view word, const std::array<std::string_view, N>& words
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-constexpr std::array<std::string_view, 8> kCollectives = {
+constexpr std::array<std::string_view, 8> kCollectiveOpcodes = {
     "all-reduce",     "all-gather",         "all-to-all",           "ragged-all-to-all",
     "reduce-scatter", "collective-permute", "collective-broadcast", "partition-barrier"};
 // Opcodes that take no time of their own.
@@ -67,7 +67,7 @@ constexpr std::array<std::string_view, 2> kKernelTargets = {"tpu_custom_call", "
 constexpr std::string_view kHostMemory = "S(5)";
 constexpr std::string_view kHandler = "_xla_host_transfer_handler_name";
 constexpr std::string_view kMegascale = "xla_megascale_runtime";
-constexpr std::string_view kStart = "-start";
+constexpr std::string_view kStartSuffix = "-start";
 constexpr std::string_view kDone = "-done";
 constexpr std::string_view kUpdate = "-update";
 
@@ -77,7 +77,7 @@ bool Contains(std::string_view text, std::string_view part) {
 
 // The opcode of the whole asynchronous operation, of which `opcode` may be a half.
 std::string_view WholeOpcode(std::string_view opcode) {
-  for (const std::string_view half : {kStart, kDone, kUpdate}) {
+  for (const std::string_view half : {kStartSuffix, kDone, kUpdate}) {
     if (opcode.ends_with(half)) return opcode.substr(0, opcode.size() - half.size());
   }
   return opcode;
@@ -212,7 +212,7 @@ HloWaits HloWaitsOfLine(std::string_view instruction) {
   const HloParts parts = ParseHloInstruction(text);
   const std::string_view whole = WholeOpcode(parts.opcode);
   const HloWaitAnalysis::Attributes attributes(parts.attributes);
-  const bool told = IsOneOf(whole, kCollectives) || whole == "infeed" || whole == "outfeed" ||
+  const bool told = IsOneOf(whole, kCollectiveOpcodes) || whole == "infeed" || whole == "outfeed" ||
                     (parts.opcode == "custom-call" && !attributes.target.empty()) ||
                     (IsTransfer(parts.opcode) && Contains(attributes.frontend, kHandler)) ||
                     (whole == parts.opcode && IsComplete(parts.opcode));
@@ -346,7 +346,7 @@ HloWaits HloWaitAnalysis::Classify(int computation, const HloInstruction& instru
   if (type.starts_with("sparse")) return HloWaits::kSparseCore;
   if (OnSparseCore(attributes.config)) return HloWaits::kSparseCore;
   const std::string_view whole = WholeOpcode(opcode);
-  if (IsOneOf(whole, kCollectives)) return HloWaits::kInSlice;
+  if (IsOneOf(whole, kCollectiveOpcodes)) return HloWaits::kInSlice;
   if (whole == "send" || whole == "recv") return ClassifyTransfer(computation, parts, attributes);
   if (whole == "infeed" || whole == "outfeed") return HloWaits::kOwnHost;
   if (whole.size() < opcode.size()) return ClassifyAsync(computation, parts, attributes, depth);
@@ -411,7 +411,7 @@ HloWaits HloWaitAnalysis::ClassifyAsync(int computation, const HloParts& parts,
   if (IsOneOf(whole, kCopies)) return ClassifyCopy(computation, parts);
   if (IsLaterHalf(parts.opcode) && attributes.calls.empty() && attributes.target.empty()) {
     const Place start = StartOf(computation, parts);
-    if (depth > kMaxDepth) return HloWaits::kCompute;
+    if (depth > kMaxWaitDepth) return HloWaits::kCompute;
     if (start.computation < 0) return OfAnyStart(whole, depth);
     return Classify(computation, InstructionAt(start), depth + 1);
   }
@@ -499,7 +499,7 @@ HloWaitAnalysis::Place HloWaitAnalysis::StartOf(int computation, const HloParts&
     operands = of_next.operands;
     opcode = of_next.opcode;
   }
-  const bool starts = opcode.ends_with(kStart) || opcode == "send" || opcode == "recv";
+  const bool starts = opcode.ends_with(kStartSuffix) || opcode == "send" || opcode == "recv";
   return starts ? found : Place{};
 }
 
@@ -529,7 +529,7 @@ HloWaits HloWaitAnalysis::OfAnyStart(std::string_view whole, int depth) {
     if (!reached_[static_cast<size_t>(c)]) continue;
     for (const HloInstruction& one : module_.computations[static_cast<size_t>(c)].instructions) {
       const std::string_view opcode = ParseHloInstruction(one.text).opcode;
-      if (WholeOpcode(opcode) != whole || !opcode.ends_with(kStart)) continue;
+      if (WholeOpcode(opcode) != whole || !opcode.ends_with(kStartSuffix)) continue;
       const HloWaits here = Classify(c, one, depth + 1);
       if (waits == HloWaits::kUnspecified || here == HloWaits::kInSlice) waits = here;
     }
@@ -539,7 +539,7 @@ HloWaits HloWaitAnalysis::OfAnyStart(std::string_view whole, int depth) {
 }
 
 HloWaitAnalysis::Contents HloWaitAnalysis::ContentsOf(int computation, int depth) {
-  if (depth > kMaxDepth) return {};
+  if (depth > kMaxWaitDepth) return {};
   if (const auto found = contents_.find(computation); found != contents_.end()) {
     return found->second;
   }
@@ -558,7 +558,7 @@ void HloWaitAnalysis::AddTo(Contents& contents, const HloInstruction& instructio
   const Attributes attributes(parts.attributes);
   const std::string_view whole = WholeOpcode(parts.opcode);
   contents.sparse_core = contents.sparse_core || OnSparseCore(attributes.config);
-  if (IsOneOf(whole, kCollectives)) {
+  if (IsOneOf(whole, kCollectiveOpcodes)) {
     contents.collective = true;
     const size_t carried = attributes.config.find("\"async_collective_fusion_config\":{");
     // The steps of a split collective are numbered; -1 marks a start or an unsplit collective.
@@ -612,7 +612,7 @@ void HloWaitAnalysis::AddTo(Contents& contents, const HloInstruction& instructio
 HloPartners HloWaitAnalysis::PartnersOf(int computation, int index) {
   HloPartners partners;
   Place at{computation, index};
-  for (int depth = 0; depth < kMaxDepth && at.computation >= 0; ++depth) {
+  for (int depth = 0; depth < kMaxWaitDepth && at.computation >= 0; ++depth) {
     const HloInstruction& instruction = InstructionAt(at);
     const HloParts parts = ParseHloInstruction(instruction.text);
     if (parts.opcode.empty() || IsOneOf(parts.opcode, kTimeless)) break;
@@ -642,7 +642,7 @@ HloWaitAnalysis::Place HloWaitAnalysis::NextTelling(Place at, const HloParts& pa
   if (!IsLaterHalf(parts.opcode)) return {};
   const Place start = StartOf(at.computation, parts);
   const bool found = start.computation >= 0 &&
-                     ParseHloInstruction(InstructionAt(start).text).opcode.ends_with(kStart);
+                     ParseHloInstruction(InstructionAt(start).text).opcode.ends_with(kStartSuffix);
   if (found || !IsTransfer(parts.opcode)) return found ? start : Place{};
   return StartByChannel(attributes.channel);
 }
@@ -656,7 +656,7 @@ HloWaitAnalysis::Place HloWaitAnalysis::FirstTelling(int computation) {
   const auto& all = module_.computations[static_cast<size_t>(computation)].instructions;
   for (size_t i = 0; i < all.size() && found.computation < 0; ++i) {
     const HloParts parts = ParseHloInstruction(all[i].text);
-    bool tells = IsOneOf(WholeOpcode(parts.opcode), kCollectives) || IsTransfer(parts.opcode);
+    bool tells = IsOneOf(WholeOpcode(parts.opcode), kCollectiveOpcodes) || IsTransfer(parts.opcode);
     if (!tells && (parts.opcode == "fusion" || parts.opcode == "call")) {
       const int callee = Called(Attributes(parts.attributes).calls);
       tells = callee >= 0 && ContentsOf(callee, 0).collective;

@@ -39,7 +39,7 @@ constexpr size_t kMostWorkers = 3;
 constexpr size_t kFramesTold = 4;
 
 template <typename Parts>
-bool HoldsAny(std::string_view frame, const Parts& parts) {
+bool FrameHoldsAny(std::string_view frame, const Parts& parts) {
   return std::any_of(parts.begin(), parts.end(), [frame](std::string_view part) {
     return text::ContainsIgnoreCase(frame, part);
   });
@@ -122,19 +122,20 @@ std::string InputFrame(const Stack& stack) {
     const Frame& frame = frames[i];
     const std::string& text = stack.frames[i];
     if (!frame.IsProgram()) {
-      if (HoldsAny(text, kDeviceFrames)) return "";
-      if (HoldsAny(text, kInputFrames) || HoldsAny(text, kDataFrames)) return text;
+      if (FrameHoldsAny(text, kDeviceFrames)) return "";
+      if (FrameHoldsAny(text, kInputFrames) || FrameHoldsAny(text, kDataFrames)) return text;
       continue;
     }
     // The file of the main function holds the loop, and folders tell nothing of a function.
     const std::string_view file =
         frame.file == outermost->file ? "" : frame.file.substr(frame.file.rfind('/') + 1);
-    if (HoldsAny(frame.function, kInputFrames) || HoldsAny(file, kInputFrames)) return text;
-    if (HoldsAny(file, kDataFrames)) return text;
+    if (FrameHoldsAny(frame.function, kInputFrames) || FrameHoldsAny(file, kInputFrames))
+      return text;
+    if (FrameHoldsAny(file, kDataFrames)) return text;
     if (&frame != innermost) continue;
-    if (HoldsAny(frame.function, kDataFrames)) return text;
+    if (FrameHoldsAny(frame.function, kDataFrames)) return text;
     const bool takes = i > 0 && TakesFromQueue(frames[i - 1]);
-    if (takes && HoldsAny(frame.function, kTakenFrames)) return text;
+    if (takes && FrameHoldsAny(frame.function, kTakenFrames)) return text;
   }
   return "";
 }

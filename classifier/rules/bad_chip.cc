@@ -27,8 +27,6 @@
 namespace rapideye::classifier {
 namespace {
 
-constexpr char kRule[] = "bad_chip";
-
 // The limit for one worker, in the order of its chips: a host has up to 8 chips, and each may
 // become a finding. Further evidence adds nothing.
 constexpr int kMaxDirectOfWorker = 16;
@@ -116,9 +114,9 @@ bool WaitTogether(const Case& c, const Head& head) {
                      [&](int unit) { return c.positions.unit(unit).core->chip != chip; });
 }
 
-class Rule {
+class BadChipRule {
  public:
-  Rule(const Case& c, Findings& out) : c_(c), out_(out) {}
+  BadChipRule(const Case& c, Findings& out) : c_(c), out_(out) {}
 
   void Apply();
 
@@ -188,19 +186,19 @@ class Rule {
   std::set<ChipKey> used_;
 };
 
-void Rule::Apply() {
+void BadChipRule::Apply() {
   CollectDirect();
   CollectChipsOfHeads();
   for (const Detail detail : {Detail::kTensorCore, Detail::kSparseCore}) ByPosition(detail);
   ByWord();
 }
 
-bool Rule::IsChipFault(ErrorKind kind) {
+bool BadChipRule::IsChipFault(ErrorKind kind) {
   return kind == ErrorKind::kKernelHardware || kind == ErrorKind::kHardwareHalt ||
          kind == ErrorKind::kChipDriver;
 }
 
-void Rule::CollectDirect() {
+void BadChipRule::CollectDirect() {
   for (int root : c_.timeline.roots) {
     const ErrorEvent& event = c_.timeline.errors[static_cast<size_t>(root)];
     if (!IsChipFault(event.kind)) continue;
@@ -225,14 +223,14 @@ void Rule::CollectDirect() {
   }
 }
 
-DirectEvidence* Rule::AddDirect(const ChipKey& key, DirectEvidence direct) {
+DirectEvidence* BadChipRule::AddDirect(const ChipKey& key, DirectEvidence direct) {
   const auto known = direct_.find(key);
   if (known != direct_.end()) return &known->second;
   if (++direct_of_[key.first] > kMaxDirectOfWorker) return nullptr;
   return &direct_.emplace(key, std::move(direct)).first->second;
 }
 
-std::vector<Rule::Direct> Rule::DirectOn(const ChipKey& chip) const {
+std::vector<BadChipRule::Direct> BadChipRule::DirectOn(const ChipKey& chip) const {
   std::vector<Direct> found;
   const auto of_host = direct_.find({chip.first, std::nullopt});
   if (of_host != direct_.end()) found.push_back(of_host);
@@ -241,7 +239,7 @@ std::vector<Rule::Direct> Rule::DirectOn(const ChipKey& chip) const {
   return found;
 }
 
-bool Rule::IsChipHead(const Head& head, Detail detail) {
+bool BadChipRule::IsChipHead(const Head& head, Detail detail) {
   switch (head.kind) {
     case HeadKind::kSparse:
       return detail == Detail::kSparseCore;
@@ -259,7 +257,7 @@ bool Rule::IsChipHead(const Head& head, Detail detail) {
   return false;
 }
 
-double Rule::ConfidenceOf(const Head& head) const {
+double BadChipRule::ConfidenceOf(const Head& head) const {
   double confidence = kConfidenceFewElsewhere;
   if (head.kind == HeadKind::kSparse) {
     confidence = head.sparse >= 0 ? kConfidenceSparseHead : kConfidenceSparseByTensor;
@@ -280,17 +278,17 @@ double Rule::ConfidenceOf(const Head& head) const {
   return confidence;
 }
 
-bool Rule::StandsByItself(const Head& head) const {
+bool BadChipRule::StandsByItself(const Head& head) const {
   return head.kind == HeadKind::kCompute && !head.whole_host && !head.ambiguous && !head.or_mate &&
          StandsForLong(c_, head);
 }
 
-const Core& Rule::CoreOf(const Head& head, int unit) const {
+const Core& BadChipRule::CoreOf(const Head& head, int unit) const {
   if (head.sparse >= 0) return *c_.positions.sparse()[static_cast<size_t>(head.sparse)].core;
   return *c_.positions.unit(unit).core;
 }
 
-void Rule::ByPosition(Detail detail) {
+void BadChipRule::ByPosition(Detail detail) {
   std::vector<const Head*> confirmed;
   std::vector<const Head*> others;
   for (const Head& head : c_.graph.heads) {
@@ -302,7 +300,7 @@ void Rule::ByPosition(Detail detail) {
     } else if (!StillWorks(c_, head)) {
       others.push_back(&head);
     } else {
-      out_.Note(kRule, c_, WentOnRecently{&head});
+      out_.Note(c_, WentOnRecently{&head});
     }
   }
   if (!confirmed.empty()) {
@@ -315,7 +313,7 @@ void Rule::ByPosition(Detail detail) {
   Report(detail, others);
 }
 
-void Rule::DropWhoMayWait(std::vector<const Head*>& heads) const {
+void BadChipRule::DropWhoMayWait(std::vector<const Head*>& heads) const {
   if (heads.size() > kMostChipsAtOnce) return;
   const auto all = heads;
   std::erase_if(heads, [&](const Head* head) {
@@ -330,7 +328,7 @@ void Rule::DropWhoMayWait(std::vector<const Head*>& heads) const {
   });
 }
 
-Rule::Seats Rule::SeatsOf(const std::vector<const Head*>& heads) const {
+BadChipRule::Seats BadChipRule::SeatsOf(const std::vector<const Head*>& heads) const {
   Seats seats;
   for (const Head* head : heads) {
     if (!head->units.empty()) seats[SeatOf(*head)].insert(head->worker);
@@ -338,32 +336,32 @@ Rule::Seats Rule::SeatsOf(const std::vector<const Head*>& heads) const {
   return seats;
 }
 
-bool Rule::IsPeer(const Head& head, const Seats& seats) const {
+bool BadChipRule::IsPeer(const Head& head, const Seats& seats) const {
   if (head.units.empty()) return false;
   const auto found = seats.find(SeatOf(head));
   if (found == seats.end()) return false;
   return found->second.size() > 1 || !found->second.contains(head.worker);
 }
 
-bool Rule::HasDirect(const Head& head) const {
+bool BadChipRule::HasDirect(const Head& head) const {
   return std::any_of(head.units.begin(), head.units.end(), [&](int unit) {
     return !DirectOn({head.worker, CoreOf(head, unit).chip}).empty();
   });
 }
 
-bool Rule::OnlyTheWordTells(const Head& of_host) const {
+bool BadChipRule::OnlyTheWordTells(const Head& of_host) const {
   if (!direct_of_.contains(of_host.worker)) return false;
   const auto chips = chips_of_heads_.find(of_host.worker);
   return chips != chips_of_heads_.end() && chips->second.size() > 1;
 }
 
-void Rule::CollectChipsOfHeads() {
+void BadChipRule::CollectChipsOfHeads() {
   for (const Head& head : c_.graph.heads) {
     for (int unit : head.units) chips_of_heads_[head.worker].insert(CoreOf(head, unit).chip);
   }
 }
 
-void Rule::Report(Detail detail, const std::vector<const Head*>& heads) {
+void BadChipRule::Report(Detail detail, const std::vector<const Head*>& heads) {
   Finding finding;
   finding.basis = Basis::kPosition;
   finding.cause = Cause::kBadTpuChip;
@@ -393,16 +391,16 @@ void Rule::Report(Detail detail, const std::vector<const Head*>& heads) {
   }
   finding.explains = c_.graph.waiting;
   finding.why = finding.culprits.front().why;
-  out_.Add(kRule, std::move(finding));
+  out_.Add(std::move(finding));
 }
 
-void Rule::AddWavefront(const Head& head, const Core& core, Finding& finding) const {
+void BadChipRule::AddWavefront(const Head& head, const Core& core, Finding& finding) const {
   const CoreStoppedFirst fact{head.worker, &core, c_.first_to_stop->ahead_ms,
                               c_.first_to_stop->others};
   finding.evidence.push_back(Evidence(c_, Strength::kWeak, fact));
 }
 
-void Rule::UseDirect(const ChipKey& key, Finding& finding) {
+void BadChipRule::UseDirect(const ChipKey& key, Finding& finding) {
   for (const Direct& entry : DirectOn(key)) {
     const auto& [where, direct] = *entry;
     used_.insert(where);
@@ -412,7 +410,7 @@ void Rule::UseDirect(const ChipKey& key, Finding& finding) {
   }
 }
 
-void Rule::ByWord() {
+void BadChipRule::ByWord() {
   int findings = 0;
   for (const auto& [where, direct] : direct_) {
     if (used_.contains(where)) continue;
@@ -432,11 +430,11 @@ void Rule::ByWord() {
     finding.explains = c_.graph.waiting;
     JudgeChipRemoval(c_, where, direct, finding);
     finding.why = finding.culprits.front().why;
-    out_.Add(kRule, std::move(finding));
+    out_.Add(std::move(finding));
   }
 }
 
-bool Rule::IsAmongFirst(int worker) const {
+bool BadChipRule::IsAmongFirst(int worker) const {
   const auto& roots = c_.timeline.roots;
   if (roots.empty()) return true;
   for (int i = 0; i < c_.timeline.first_count; ++i) {
@@ -448,6 +446,6 @@ bool Rule::IsAmongFirst(int worker) const {
 
 }  // namespace
 
-void FindBadChip(const Case& c, Findings& out) { Rule(c, out).Apply(); }
+void FindBadChip(const Case& c, Findings& out) { BadChipRule(c, out).Apply(); }
 
 }  // namespace rapideye::classifier

@@ -23,15 +23,8 @@
 namespace rapideye::classifier {
 namespace {
 
-constexpr char kRule[] = "barrier";
 // Among fewer workers, a worker that came alone is no small minority.
 constexpr size_t kLeastToComeAlone = 3;
-
-std::optional<int64_t> StepOf(const Case& c, int worker) {
-  const Snapshot* snapshot = c.worker(worker).snapshot;
-  if (snapshot == nullptr || !snapshot->progress.has_value()) return std::nullopt;
-  return snapshot->progress->step;
-}
 
 // The furthest step of these workers; absent: not every one of them reports a step.
 std::optional<int64_t> FurthestStep(const Case& c, const std::vector<int>& workers) {
@@ -75,7 +68,7 @@ void AccuseAll(const Case& c, const std::vector<int>& workers, MissedBarrier fac
   }
   finding.explains = c.graph.waiting;
   finding.why = finding.culprits.front().why;
-  out.Add(kRule, std::move(finding));
+  out.Add(std::move(finding));
 }
 
 void Shutdown(const Case& c, const FailedBarrier& barrier, Findings& out) {
@@ -92,7 +85,7 @@ void Shutdown(const Case& c, const FailedBarrier& barrier, Findings& out) {
     AccuseAll(c, {*barrier.first}, {0, &barrier, Missed::kCameAlone, {}}, kConfidenceCameAlone,
               out);
   } else {
-    out.Note(kRule, c, BarrierRejected{BarrierUnclear::kShutdown, &barrier});
+    out.Note(c, BarrierRejected{BarrierUnclear::kShutdown, &barrier});
   }
 }
 
@@ -101,7 +94,7 @@ void Shutdown(const Case& c, const FailedBarrier& barrier, Findings& out) {
 void FindBarrier(const Case& c, Findings& out) {
   for (const FailedBarrier& barrier : FailedBarriers(c.topology)) {
     if (!c.timeline.roots.empty()) {
-      out.RuleOut(kRule, c, BarrierRejected{BarrierUnclear::kAfterFailure, &barrier});
+      out.RuleOut(c, BarrierRejected{BarrierUnclear::kAfterFailure, &barrier});
     } else if (barrier.of_shutdown) {
       Shutdown(c, barrier, out);
     } else if (AreFew(c, barrier)) {
@@ -110,7 +103,7 @@ void FindBarrier(const Case& c, Findings& out) {
       AccuseAll(c, barrier.absent, {0, &barrier, Missed::kBarrier, {}}, kConfidenceHalfOfBarrier,
                 out);
     } else {
-      out.Note(kRule, c, BarrierRejected{BarrierUnclear::kTooManyMissed, &barrier});
+      out.Note(c, BarrierRejected{BarrierUnclear::kTooManyMissed, &barrier});
     }
   }
 }

@@ -24,8 +24,6 @@
 namespace rapideye::classifier {
 namespace {
 
-constexpr char kRule[] = "data_stall";
-
 // Adds the activities of the culprits' hosts, by stacks and pages. A loop that waits for its
 // device waits for launches that it queued before: that is no activity of its own.
 void AddActivities(const Case& c, std::vector<Culprit>& culprits) {
@@ -69,9 +67,9 @@ bool WithinItsHost(const Case& c, const Head& head) {
          place->hlo.find("parameter") == std::string_view::npos;
 }
 
-class Rule {
+class DataStallRule {
  public:
-  Rule(const Case& c, Findings& out);
+  DataStallRule(const Case& c, Findings& out);
   void Apply();
 
  private:
@@ -98,14 +96,14 @@ class Rule {
   Finding finding_;
 };
 
-Rule::Rule(const Case& c, Findings& out) : c_(c), out_(out) {
+DataStallRule::DataStallRule(const Case& c, Findings& out) : c_(c), out_(out) {
   finding_.basis = Basis::kPosition;
   finding_.cause = Cause::kDataInputStall;
   finding_.detail = Detail::kProgramNotQueued;
   finding_.confidence = 1;
 }
 
-void Rule::Apply() {
+void DataStallRule::Apply() {
   if (MostWaitAtBarrier(c_)) return;  // the places of hosts show who is not there
   const auto at_barrier = [this](const Head& head) {
     return head.kind == HeadKind::kIdle && WaitsAtBarrier(c_, head.worker);
@@ -129,10 +127,10 @@ void Rule::Apply() {
       if (!culprit.host_activity.has_value()) culprit.host_activity = HostActivity::kInput;
     }
   }
-  out_.Add(kRule, std::move(finding_));
+  out_.Add(std::move(finding_));
 }
 
-void Rule::AddHead(const Head& head) {
+void DataStallRule::AddHead(const Head& head) {
   if (IsStuckInKernel(c_, head.worker)) return;
   const std::string seen = InputWaitSeen(c_, head.worker);
   double confidence = 0;
@@ -180,7 +178,7 @@ void Rule::AddHead(const Head& head) {
   if (!again) finding_.culprits.push_back(CulpritWorker(c_, head.worker, std::move(text)));
 }
 
-bool Rule::WaitsElsewhere(const Head& head) const {
+bool DataStallRule::WaitsElsewhere(const Head& head) const {
   const Place* place = c_.PlaceOf(head);
   if (place == nullptr) return false;
   const SliceView& view = c_.graph.slices[static_cast<size_t>(c_.worker(head.worker).slice)];
@@ -189,7 +187,7 @@ bool Rule::WaitsElsewhere(const Head& head) const {
   return other_program || place->hlo_class == HloClass::kInSliceWait;
 }
 
-bool Rule::PastItsPeers(const Head& head) const {
+bool DataStallRule::PastItsPeers(const Head& head) const {
   const SliceView& view = c_.graph.slices[static_cast<size_t>(c_.worker(head.worker).slice)];
   const Place* place = c_.PlaceOf(head);
   if (place == nullptr || view.crowd_place < 0) return false;
@@ -204,7 +202,7 @@ bool Rule::PastItsPeers(const Head& head) const {
   return std::pair(crowd.tag, crowd.pc) < std::pair(place->tag, place->pc);
 }
 
-void Rule::UnseenCores() {
+void DataStallRule::UnseenCores() {
   const bool headed =
       std::any_of(c_.graph.heads.begin(), c_.graph.heads.end(),
                   [](const Head& head) { return head.kind != HeadKind::kCrossWait; });
@@ -222,7 +220,7 @@ void Rule::UnseenCores() {
   }
 }
 
-void Rule::WholeJob() {
+void DataStallRule::WholeJob() {
   if (!c_.graph.heads.empty()) return;
   bool alike = true;  // all stand at one place, or no core runs
   const SliceView* known = nullptr;
@@ -268,6 +266,6 @@ void Rule::WholeJob() {
 
 }  // namespace
 
-void FindDataStall(const Case& c, Findings& out) { Rule(c, out).Apply(); }
+void FindDataStall(const Case& c, Findings& out) { DataStallRule(c, out).Apply(); }
 
 }  // namespace rapideye::classifier

@@ -25,8 +25,6 @@
 namespace rapideye::classifier {
 namespace {
 
-constexpr char kRule[] = "different_module";
-
 // True if each worker has data under way that does not arrive, and stands where it can wait for
 // another slice: the broken connection holds it in the program that the others have left.
 bool ConnectionsHold(const Case& c, const std::vector<int>& workers) {
@@ -73,7 +71,7 @@ void ByModule(const Case& c, Findings& out) {
   for (const Sides& sides : DivergedSides(c)) {
     if (sides.same_module) continue;
     if (ConnectionsHold(c, sides.odd)) {
-      out.Note(kRule, c, HeldByConnections{&sides.odd});
+      out.Note(c, HeldByConnections{&sides.odd});
       continue;
     }
     Finding finding;
@@ -87,7 +85,7 @@ void ByModule(const Case& c, Findings& out) {
     }
     DescribeSides(c, sides, finding);
     finding.explains = c.graph.waiting;
-    out.Add(kRule, std::move(finding));
+    out.Add(std::move(finding));
   }
 }
 
@@ -118,7 +116,7 @@ void ByQueueOrder(const Case& c, Findings& out) {
     AddSmallerSide(c, members, Differs::kOrder, finding);
     finding.explains = c.graph.waiting;
     finding.why = finding.culprits.front().why;
-    out.Add(kRule, std::move(finding));
+    out.Add(std::move(finding));
   }
 }
 
@@ -132,7 +130,7 @@ void BySkippedLaunch(const Case& c, Findings& out) {
   AddSmallerSide(c, c.graph.ahead_of_all, Differs::kSkipped, finding);
   finding.explains = c.graph.waiting;
   finding.why = finding.culprits.front().why;
-  out.Add(kRule, std::move(finding));
+  out.Add(std::move(finding));
 }
 
 // True if the rest of the slice has been in the odd workers' launch and left it: these are behind.
@@ -189,7 +187,7 @@ void SplitSlice::Apply(Findings& out) {
   AddSmallerSide(c_, odd, Differs::kSplit, finding);
   finding.explains = c_.graph.waiting;
   finding.why = finding.culprits.front().why;
-  out.Add(kRule, std::move(finding));
+  out.Add(std::move(finding));
 }
 
 std::vector<int> SplitSlice::OfTheOnlySplitSlice() const {
@@ -322,7 +320,7 @@ void ByAssertion(const Case& c, Findings& out) {
   }
   finding.explains = c.graph.waiting;
   finding.why = finding.culprits.front().why;
-  out.Add(kRule, std::move(finding));
+  out.Add(std::move(finding));
 }
 
 // A worker that received unexpected data reports it and may be innocent: no culprit is named.
@@ -342,7 +340,7 @@ void ByWords(const Case& c, Findings& out) {
   finding.confidence = kConfidenceMismatchText;
   finding.explains = c.graph.waiting;
   finding.why = finding.evidence.front().statement;
-  out.Add(kRule, std::move(finding));
+  out.Add(std::move(finding));
 }
 
 }  // namespace

@@ -22,7 +22,6 @@
 namespace rapideye::classifier {
 namespace {
 
-constexpr char kRule[] = "ended";
 // A single process that is gone was lost rather than ended; two or more may have been ended.
 constexpr int kLeastProcesses = 2;
 // SIGHUP, SIGINT, SIGKILL, SIGTERM: the signals of schedulers, container runtimes and
@@ -258,7 +257,7 @@ void FindEnded(const Case& c, Findings& out) {
                                  [](const ErrorEvent& e) { return e.kind == ErrorKind::kExit; });
   if (!exits) return;
   if (const std::optional<NotEndedOnPurpose> objection = Objection(c)) {
-    out.Note(kRule, c, *objection);
+    out.Note(c, *objection);
     return;
   }
   Finding finding;
@@ -275,7 +274,7 @@ void FindEnded(const Case& c, Findings& out) {
                             : JobEnd::kFromOutside};
   finding.why = FactText(c, end);
   finding.evidence.push_back(Evidence(c, Strength::kDirect, end));
-  out.Add(kRule, std::move(finding));
+  out.Add(std::move(finding));
 }
 
 }  // namespace rapideye::classifier

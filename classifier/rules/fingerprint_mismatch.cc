@@ -25,8 +25,6 @@
 namespace rapideye::classifier {
 namespace {
 
-constexpr char kRule[] = "fingerprint_mismatch";
-
 void ByRuntime(const Case& c, Findings& out) {
   for (const Sides& sides : DivergedSides(c)) {
     if (!sides.same_module) continue;
@@ -36,7 +34,7 @@ void ByRuntime(const Case& c, Findings& out) {
     finding.confidence = sides.named ? kConfidenceFingerprint : kConfidenceFingerprintUnnamed;
     DescribeSides(c, sides, finding);
     finding.explains = c.graph.waiting;
-    out.Add(kRule, std::move(finding));
+    out.Add(std::move(finding));
   }
 }
 
@@ -87,7 +85,7 @@ void ByDumps(const Case& c, Findings& out) {
   if (trigger != "no-progress" && !said) return;
   const DumpedDivergence divergence = FindDumpedSides(c.topology);
   for (const std::string_view module : divergence.scattered) {
-    out.Note(kRule, c, CompilationsScattered{module});
+    out.Note(c, CompilationsScattered{module});
   }
   if (divergence.sides.empty()) return;
   const DumpedSides& first = divergence.sides.front();
@@ -102,7 +100,7 @@ void ByDumps(const Case& c, Findings& out) {
                    Side(c, first, first.rest, first.rest_fingerprint)};
   NameOddOnes(c, divergence.sides, finding);
   finding.explains = c.graph.waiting;
-  out.Add(kRule, std::move(finding));
+  out.Add(std::move(finding));
 }
 
 }  // namespace

@@ -26,7 +26,6 @@
 namespace rapideye::classifier {
 namespace {
 
-constexpr char kRule[] = "host_place";
 // Fewer hosts have no majority.
 constexpr size_t kLeastForMajority = 3;
 
@@ -91,13 +90,13 @@ std::optional<Loader> LoaderOf(const Snapshot& snapshot) {
   return std::nullopt;
 }
 
-using Group = std::vector<const Placed*>;
+using PlacedGroup = std::vector<const Placed*>;
 
 // The largest group, if all other groups hold at most a third of all hosts; null: there is none.
 template <typename Key>
-const Group* Majority(const std::map<Key, Group>& groups) {
+const PlacedGroup* Majority(const std::map<Key, PlacedGroup>& groups) {
   size_t all = 0;
-  const Group* most = nullptr;
+  const PlacedGroup* most = nullptr;
   for (const auto& [key, group] : groups) {
     all += group.size();
     if (most == nullptr || group.size() > most->size()) most = &group;
@@ -107,8 +106,8 @@ const Group* Majority(const std::map<Key, Group>& groups) {
 }
 
 template <typename Key>
-Group AllBut(const std::map<Key, Group>& groups, const Group* most) {
-  Group odd;
+PlacedGroup AllBut(const std::map<Key, PlacedGroup>& groups, const PlacedGroup* most) {
+  PlacedGroup odd;
   for (const auto& [key, group] : groups) {
     if (&group != most) odd.insert(odd.end(), group.begin(), group.end());
   }
@@ -119,33 +118,33 @@ Group AllBut(const std::map<Key, Group>& groups, const Group* most) {
 
 // The odd hosts, and the way in which the others wait for them.
 struct Odd {
-  Group group;
+  PlacedGroup group;
   HostWait wait = HostWait::kNone;
   double doubt = 0;
 };
 
 // Of several odd hosts, those that are a step behind hold up the other odd hosts, too.
-Group Earliest(const Group& group) {
+PlacedGroup Earliest(const PlacedGroup& group) {
   std::optional<int64_t> first;
   for (const Placed* one : group) {
     if (!one->place.step.has_value()) return group;
     first = std::min(first.value_or(*one->place.step), *one->place.step);
   }
-  Group earliest;
+  PlacedGroup earliest;
   for (const Placed* one : group) {
     if (one->place.step == first) earliest.push_back(one);
   }
   return earliest;
 }
 
-bool AreAlike(const Group& group) {
+bool AreAlike(const PlacedGroup& group) {
   return std::all_of(group.begin(), group.end(), [&](const Placed* one) {
     return one->place.activity == group.front()->place.activity;
   });
 }
 
 // Each process has locks of its own: if several hosts wait for locks, their program does so.
-bool AreAtOneThing(const Group& group) {
+bool AreAtOneThing(const PlacedGroup& group) {
   const HostActivity activity = group.front()->place.activity;
   const bool own =
       activity == HostActivity::kOther || (activity == HostActivity::kLock && group.size() > 1);
@@ -153,66 +152,66 @@ bool AreAtOneThing(const Group& group) {
 }
 
 // Hosts that open their chips wait for each other; where no core is known, each compiles by itself.
-bool HoldUpNobody(const Case& c, const Group& group) {
+bool HoldUpNobody(const Case& c, const PlacedGroup& group) {
   const HostActivity activity = group.front()->place.activity;
   const bool compile = activity == HostActivity::kCompilation && c.positions.units().empty();
   return group.size() > 1 && (activity == HostActivity::kStartUp || compile);
 }
 
-bool ByStack(const Group& group) {
+bool ByStack(const PlacedGroup& group) {
   return std::all_of(group.begin(), group.end(), [](const Placed* one) {
     return one->place.in_callback ||
            (one->place.by_stack && one->place.activity != HostActivity::kOther);
   });
 }
 
-bool AllWait(const Group& group, HostWait wait) {
+bool AllWait(const PlacedGroup& group, HostWait wait) {
   return std::all_of(group.begin(), group.end(),
                      [wait](const Placed* one) { return one->place.wait == wait; });
 }
 
 // Odd are hosts in an earlier step than most: the others wait for these only.
-std::optional<Group> OddByStep(const Group& all) {
-  std::map<int64_t, Group> by_step;
+std::optional<PlacedGroup> OddByStep(const PlacedGroup& all) {
+  std::map<int64_t, PlacedGroup> by_step;
   for (const Placed* one : all) {
     if (!one->place.step.has_value()) return std::nullopt;
     by_step[*one->place.step].push_back(one);
   }
-  const Group* const most = Majority(by_step);
+  const PlacedGroup* const most = Majority(by_step);
   if (by_step.size() < 2 || most != &by_step.rbegin()->second) return std::nullopt;
   return AllBut(by_step, most);
 }
 
 // Odd are hosts in a step while most evaluate, or the other way round.
-std::optional<Group> OddByPhase(const Group& all) {
-  std::map<Phase, Group> by_phase;
+std::optional<PlacedGroup> OddByPhase(const PlacedGroup& all) {
+  std::map<Phase, PlacedGroup> by_phase;
   for (const Placed* one : all) {
     if (!one->place.phase.has_value()) return std::nullopt;
     by_phase[*one->place.phase].push_back(one);
   }
-  const Group* const most = Majority(by_phase);
+  const PlacedGroup* const most = Majority(by_phase);
   if (by_phase.size() < 2 || most == nullptr) return std::nullopt;
   return AllBut(by_phase, most);
 }
 
 // Odd are hosts in another function of the program. The first worker often has work of its own,
 // waits for the same numbers elsewhere, and is not named for that.
-std::optional<Group> OddByProgram(const Group& all) {
-  std::map<std::string, Group> by_program;
+std::optional<PlacedGroup> OddByProgram(const PlacedGroup& all) {
+  std::map<std::string, PlacedGroup> by_program;
   for (const Placed* one : all) {
     if (one->place.program.empty()) return std::nullopt;
     by_program[one->place.program].push_back(one);
   }
-  const Group* const most = Majority(by_program);
+  const PlacedGroup* const most = Majority(by_program);
   if (by_program.size() < 2 || most == nullptr) return std::nullopt;
-  Group odd = AllBut(by_program, most);
+  PlacedGroup odd = AllBut(by_program, most);
   if (odd.front()->worker == 0) return std::nullopt;
   return odd;
 }
 
 // Without a majority: those in the shutdown have left the others, who wait for them and so do not
 // come to it.
-std::optional<Odd> InShutdownWhileOthersWait(const std::map<HostWait, Group>& by_wait) {
+std::optional<Odd> InShutdownWhileOthersWait(const std::map<HostWait, PlacedGroup>& by_wait) {
   const auto left = by_wait.find(HostWait::kShutdown);
   if (by_wait.size() != 2 || left == by_wait.end()) return std::nullopt;
   const HostWait wait = left == by_wait.begin() ? by_wait.rbegin()->first : by_wait.begin()->first;
@@ -223,9 +222,9 @@ std::optional<Odd> InShutdownWhileOthersWait(const std::map<HostWait, Group>& by
 // All hosts wait: a host that waits for something else than most has not come to their wait, or
 // has passed it.
 std::optional<Odd> AmongWaiters(const std::vector<Placed>& placed) {
-  std::map<HostWait, Group> by_wait;
+  std::map<HostWait, PlacedGroup> by_wait;
   for (const Placed& one : placed) by_wait[one.place.wait].push_back(&one);
-  const Group* const most = Majority(by_wait);
+  const PlacedGroup* const most = Majority(by_wait);
   if (most == nullptr) return InShutdownWhileOthersWait(by_wait);
   const HostWait wait = most->front()->place.wait;
   if (by_wait.size() > 1) return Odd{AllBut(by_wait, most), wait, kDoubtAmongWaiters};
@@ -280,14 +279,14 @@ class OfThePhase {
   std::map<Phase, std::vector<Placed*>> pages_;
 };
 
-class Rule {
+class HostPlaceRule {
  public:
-  Rule(const Case& c, Findings& out);
+  HostPlaceRule(const Case& c, Findings& out);
   void Apply();
 
  private:
   bool MissingWorker() const;
-  std::optional<Odd> AmongBusy(const Group& busy, const Group& waiting) const;
+  std::optional<Odd> AmongBusy(const PlacedGroup& busy, const PlacedGroup& waiting) const;
   void Name(const Odd& odd);
 
   // Where a loader gets no data, tells of loaders of the others that get none, either: their loops
@@ -302,7 +301,7 @@ class Rule {
   std::vector<Placed> placed_;
 };
 
-Rule::Rule(const Case& c, Findings& out) : c_(c), out_(out) {
+HostPlaceRule::HostPlaceRule(const Case& c, Findings& out) : c_(c), out_(out) {
   for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
     const Snapshot* snapshot = c.worker(i).snapshot;
     if (snapshot == nullptr) continue;
@@ -311,18 +310,18 @@ Rule::Rule(const Case& c, Findings& out) : c_(c), out_(out) {
   OfThePhase(placed_).Apply(placed_.size() == c.topology.workers().size());
 }
 
-void Rule::Apply() {
+void HostPlaceRule::Apply() {
   if (placed_.empty()) return;
   const bool some_run = std::any_of(placed_.begin(), placed_.end(),
                                     [&](const Placed& one) { return Runs(c_, one.worker); });
   if (2 * placed_.size() <= c_.topology.workers().size()) {
     if (!some_run) {
-      out_.Note(kRule, c_, HostsRejected{NoHostStandsOut::kMostUnknown});
+      out_.Note(c_, HostsRejected{NoHostStandsOut::kMostUnknown});
     }
     return;
   }
-  Group busy;
-  Group waiting;
+  PlacedGroup busy;
+  PlacedGroup waiting;
   for (const Placed& one : placed_) {
     // A loop runs ahead of its device: if cores are in a launch, the loop may be anywhere.
     const bool awaited = one.place.in_callback || !Runs(c_, one.worker);
@@ -334,12 +333,12 @@ void Rule::Apply() {
   // Stacks in logs lack the frames below Python's: a function of the program may wait there for the
   // device.
   if (c_.logs != nullptr && !ByStack(busy)) {
-    out_.Note(kRule, c_, HostsRejected{NoHostStandsOut::kPythonAlone});
+    out_.Note(c_, HostsRejected{NoHostStandsOut::kPythonAlone});
     return;
   }
   // A missing worker is the first candidate for whom the others wait.
   if (busy.empty() && MissingWorker()) {
-    out_.Note(kRule, c_, HostsRejected{NoHostStandsOut::kSomeMissing});
+    out_.Note(c_, HostsRejected{NoHostStandsOut::kSomeMissing});
     return;
   }
   std::optional<Odd> odd = busy.empty() ? AmongWaiters(placed_) : AmongBusy(busy, waiting);
@@ -348,15 +347,16 @@ void Rule::Apply() {
   if (some_run) return;
   const HostWait wait =
       busy.size() > waiting.size() ? HostWait::kNone : waiting.front()->place.wait;
-  out_.Note(kRule, c_, HostsRejected{NoHostStandsOut::kMostAreAlike, wait});
+  out_.Note(c_, HostsRejected{NoHostStandsOut::kMostAreAlike, wait});
 }
 
-bool Rule::MissingWorker() const {
+bool HostPlaceRule::MissingWorker() const {
   return std::any_of(c_.topology.workers().begin(), c_.topology.workers().end(),
                      [](const WorkerInfo& worker) { return worker.snapshot == nullptr; });
 }
 
-std::optional<Odd> Rule::AmongBusy(const Group& busy, const Group& waiting) const {
+std::optional<Odd> HostPlaceRule::AmongBusy(const PlacedGroup& busy,
+                                            const PlacedGroup& waiting) const {
   // Most hosts busy with work of their own are no chain. All hosts at one activity that hangs, a
   // storage or a source of data, are.
   const bool at_one_thing = AreAtOneThing(busy);
@@ -377,7 +377,7 @@ std::optional<Odd> Rule::AmongBusy(const Group& busy, const Group& waiting) cons
   return std::nullopt;
 }
 
-void Rule::Name(const Odd& odd) {
+void HostPlaceRule::Name(const Odd& odd) {
   Finding finding;
   finding.basis = Basis::kPosition;
   finding.cause = Cause::kDataInputStall;
@@ -402,10 +402,10 @@ void Rule::Name(const Odd& odd) {
     finding.detail = Detail::kProcessExit;
   }
   finding.why = finding.culprits.front().why;
-  out_.Add(kRule, std::move(finding));
+  out_.Add(std::move(finding));
 }
 
-void Rule::TellLoaders(const Odd& odd, Finding& finding) const {
+void HostPlaceRule::TellLoaders(const Odd& odd, Finding& finding) const {
   if (finding.detail != Detail::kInputPipeline) return;
   const std::optional<Loader> starved = LoaderOf(*c_.worker(odd.group.front()->worker).snapshot);
   if (!starved.has_value()) return;
@@ -424,7 +424,7 @@ void Rule::TellLoaders(const Odd& odd, Finding& finding) const {
       Evidence(c_, Strength::kStrong, LoadersStandAlike{&alike, starved->name}));
 }
 
-void Rule::AddThoseThatDoNotTell(const Odd& odd, Finding& finding) const {
+void HostPlaceRule::AddThoseThatDoNotTell(const Odd& odd, Finding& finding) const {
   const HostActivity activity = odd.group.front()->place.activity;
   const bool storage =
       activity == HostActivity::kCheckpointSave || activity == HostActivity::kCheckpointRestore;
@@ -446,7 +446,7 @@ void Rule::AddThoseThatDoNotTell(const Odd& odd, Finding& finding) const {
 void FindHostPlace(const Case& c, Findings& out) {
   // By logs alone, a failure explains more than the places of those who outlived it.
   if (c.logs != nullptr && !c.timeline.roots.empty()) return;
-  if (HostsDecide(c) && c.JobStands()) Rule(c, out).Apply();
+  if (HostsDecide(c) && c.JobStands()) HostPlaceRule(c, out).Apply();
 }
 
 }  // namespace rapideye::classifier

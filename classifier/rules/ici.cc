@@ -17,8 +17,6 @@
 namespace rapideye::classifier {
 namespace {
 
-constexpr char kRule[] = "ici";
-
 // The faults by the worker and chip at a link's ends.
 using IciFaults = std::map<std::pair<int, std::optional<int32_t>>, Fact>;
 
@@ -80,7 +78,7 @@ void FindIci(const Case& c, Findings& out) {
   }
   finding.explains = c.graph.waiting;
   finding.why = finding.culprits.front().why;
-  out.Add(kRule, std::move(finding));
+  out.Add(std::move(finding));
 }
 
 }  // namespace rapideye::classifier

@@ -34,7 +34,6 @@
 namespace rapideye::classifier {
 namespace {
 
-constexpr char kRule[] = "job_logs";
 // The logs are a sample of the job's if the numbers of their tasks span more than so many times as
 // many tasks: hosts of one job are numbered with gaps, too, but most numbers are taken.
 constexpr int64_t kSampleFactor = 2;
@@ -129,7 +128,7 @@ void Report(const Look& look, Detail detail, double confidence, const Fact& fact
     finding.evidence.push_back(Evidence(look.c, Strength::kWeak, CaughtSigterm{worker}));
   }
   finding.why = FactText(look.c, fact);
-  look.out.Add(kRule, std::move(finding));
+  look.out.Add(std::move(finding));
 }
 
 Finding Begin(Detail detail, double confidence) {
@@ -176,7 +175,7 @@ void AddComplaints(const Case& c, const Voices& voices, std::vector<EvidenceItem
 void Add(const Look& look, Finding finding) {
   AddComplaints(look.c, look.voices, finding.evidence);
   finding.why = finding.culprits.front().why;
-  look.out.Add(kRule, std::move(finding));
+  look.out.Add(std::move(finding));
 }
 
 // Accuses workers whose logs end, as `fact` says of each.
@@ -208,7 +207,7 @@ bool Preempted(const Look& look) {
   finding.why = FactText(look.c, fact);
   finding.evidence.push_back(Evidence(look.c, Strength::kStrong, fact));
   if (look.all() == 1) finding.culprits.push_back(CulpritWorker(look.c, *one, finding.why));
-  look.out.Add(kRule, std::move(finding));
+  look.out.Add(std::move(finding));
   return true;
 }
 
@@ -245,7 +244,7 @@ void OfNobody(const Look& look) {
   const LineOfNobody fact{look.c.logs->of_nobody.front()};
   finding.why = FactText(look.c, fact);
   finding.evidence.push_back(Evidence(look.c, Strength::kStrong, fact));
-  look.out.Add(kRule, std::move(finding));
+  look.out.Add(std::move(finding));
 }
 
 // The coordination service misses heartbeats, and the workers that it misses fall silent. A
@@ -259,8 +258,7 @@ bool Declared(const Look& look) {
   });
   if (!AreFew(dead, look.all())) {
     if (declared > 0) {
-      look.out.Note(kRule,
-                    "whom the coordination service misses are many, or speak themselves later");
+      look.out.Note("whom the coordination service misses are many, or speak themselves later");
     }
     return false;
   }
@@ -360,39 +358,38 @@ bool Silent(const Look& look) {
   if (look.voices.complaining.empty()) return false;
   if (!look.voices.without_log.empty()) {
     if (NeverSpoke(look)) return true;
-    look.out.Note(kRule, absl::StrCat("who fell silent is not told: there is no log of ",
-                                      WhoAll(look.c.topology, look.voices.without_log)));
+    look.out.Note(absl::StrCat("who fell silent is not told: there is no log of ",
+                               WhoAll(look.c.topology, look.voices.without_log)));
     return false;
   }
   if (IsSample(look.c.topology)) {
-    look.out.Note(kRule,
-                  "who fell silent is not told: by their numbers most tasks have no log here");
+    look.out.Note("who fell silent is not told: by their numbers most tasks have no log here");
     return false;
   }
   // A worker that repeats the service's words lives: it is named only if no worker is silent and
   // all others waited until a time-out. Where connections were closed, others still wait.
   const bool closed = !look.voices.peer_gone.empty() || !look.voices.leader_gone.empty();
   if (look.voices.silent.empty() && closed) {
-    look.out.Note(kRule, "everybody speaks of somebody who is gone: nobody is singled out");
+    look.out.Note("everybody speaks of somebody who is gone: nobody is singled out");
     return false;
   }
   const std::vector<int>& silent =
       look.voices.silent.empty() ? look.voices.told : look.voices.silent;
   // Worker 0 serves the others, and has nothing to say of those who do not reach it.
   if (silent == std::vector{0} && OfRegistration(look)) {
-    look.out.Note(kRule, "nobody reached the coordination service: who is at fault is not told");
+    look.out.Note("nobody reached the coordination service: who is at fault is not told");
     return false;
   }
   if (silent == std::vector{0} && AsTheyJoin(look)) {
-    look.out.Note(kRule,
-                  "connections to worker 0 were closed before any step: who is at fault is "
-                  "not told");
+    look.out.Note(
+        "connections to worker 0 were closed before any step: who is at fault is "
+        "not told");
     return false;
   }
   if (!AreFew(silent, look.all())) {
-    look.out.Note(kRule, silent.empty() ? "everybody waits for others: nobody is singled out"
-                                        : absl::StrCat("too many say nothing: ",
-                                                       WhoAll(look.c.topology, silent)));
+    look.out.Note(silent.empty()
+                      ? "everybody waits for others: nobody is singled out"
+                      : absl::StrCat("too many say nothing: ", WhoAll(look.c.topology, silent)));
     return false;
   }
   if (!look.voices.peer_gone.empty() && !look.voices.silent.empty()) {
@@ -511,29 +508,29 @@ bool SaysEnd(const Snapshot* snapshot) {
 void Running(const Look& look) {
   if (look.voices.AnyComplains() || look.c.timeline.hang_declared) return;
   if (!look.voices.thread_died.empty()) {
-    look.out.Note(kRule, absl::StrCat("no step was made after an exception ended a thread of ",
-                                      WhoAll(look.c.topology, look.voices.thread_died)));
+    look.out.Note(absl::StrCat("no step was made after an exception ended a thread of ",
+                               WhoAll(look.c.topology, look.voices.thread_died)));
     return;
   }
   std::vector<int> telling;
   for (int i = 0; i < static_cast<int>(look.all()); ++i) {
     const WorkerLog* log = look.voices.Log(i);
     if (log != nullptr && log->stands_in_stacks) {
-      look.out.Note(kRule, absl::StrCat("stacks were written after the last step of ",
-                                        Who(look.c.worker(i))));
+      look.out.Note(
+          absl::StrCat("stacks were written after the last step of ", Who(look.c.worker(i))));
       return;
     }
     if (log == nullptr || !log->step) continue;
     if (SaysEnd(look.c.worker(i).snapshot)) {
-      look.out.Note(kRule, absl::StrCat("a process of ", Who(look.c.worker(i)),
-                                        " has ended after its last step"));
+      look.out.Note(
+          absl::StrCat("a process of ", Who(look.c.worker(i)), " has ended after its last step"));
       return;
     }
     const int64_t due =
         std::max(kLoopMovesWithinMs, kStepLineFactor * log->longest_step_ms.value_or(0));
     if (log->step_ms && *log->step_ms > due) {
-      look.out.Note(kRule, absl::StrCat(Who(look.c.worker(i)), " made its last step ",
-                                        Span(*log->step_ms), " before the end of the logs"));
+      look.out.Note(absl::StrCat(Who(look.c.worker(i)), " made its last step ", Span(*log->step_ms),
+                                 " before the end of the logs"));
       return;
     }
     telling.push_back(i);
@@ -615,13 +612,13 @@ void Lingers(const Look& look) {
   const StartUpLingers fact{0, event->text};
   finding.why = FactText(look.c, fact);
   finding.evidence.push_back(Evidence(look.c, Strength::kStrong, fact));
-  look.out.Add(kRule, std::move(finding));
+  look.out.Add(std::move(finding));
 }
 
 void Apply(const Look& look) {
   if (Ended(look)) return;
   if (!look.c.timeline.roots.empty()) {
-    look.out.Note(kRule, "somebody failed by its own hand: who fell silent is not asked");
+    look.out.Note("somebody failed by its own hand: who fell silent is not asked");
     return;
   }
   OfNobody(look);

@@ -23,7 +23,6 @@
 namespace rapideye::classifier {
 namespace {
 
-constexpr char kRule[] = "lost_worker";
 // A single worker that ended may have been the first itself.
 constexpr int kLeastFollowers = 2;
 
@@ -237,9 +236,9 @@ bool SaidByTheConnected(const Case& c, const LinkEvidence& links, int worker) {
   });
 }
 
-class Rule {
+class LostWorkerRule {
  public:
-  Rule(const Case& c, Findings& out) : c_(c), out_(out), links_(c.links) {}
+  LostWorkerRule(const Case& c, Findings& out) : c_(c), out_(out), links_(c.links) {}
 
   void Apply();
 
@@ -268,7 +267,7 @@ class Rule {
   const LinkEvidence& links_;
 };
 
-void Rule::Apply() {
+void LostWorkerRule::Apply() {
   auto [unreachable, silent, reachable] = FindMissing(c_, links_);
   const std::vector<int> dead = WithoutHeartbeats(c_.topology);
   const auto is_dead = [&dead](int worker) {
@@ -277,7 +276,7 @@ void Rule::Apply() {
   if (HaveEnded(reachable, is_dead)) return;
   if (HaveClosed(reachable, silent)) return;
   if (!reachable.empty()) {
-    out_.Note(kRule, c_, NotLost{&reachable, true});
+    out_.Note(c_, NotLost{&reachable, true});
   }
   if (!unreachable.empty()) {
     Report(unreachable, kConfidenceLostUnreachable, Silence::kProbesFail, Strength::kDirect);
@@ -302,12 +301,12 @@ void Rule::Apply() {
   }
   if (WasFollowed(silent)) return;
   if (!NameAwaited(silent, reachable) && !silent.empty()) {
-    out_.Note(kRule, c_, NotLost{&silent});
+    out_.Note(c_, NotLost{&silent});
   }
 }
 
 template <typename IsDead>
-bool Rule::HaveEnded(std::vector<int>& reachable, const IsDead& is_dead) {
+bool LostWorkerRule::HaveEnded(std::vector<int>& reachable, const IsDead& is_dead) {
   const std::optional<int> closed = WhoClosedItsConnections(c_.topology);
   const auto living = std::stable_partition(reachable.begin(), reachable.end(), [&](int worker) {
     return is_dead(worker) || worker == closed;
@@ -320,7 +319,8 @@ bool Rule::HaveEnded(std::vector<int>& reachable, const IsDead& is_dead) {
   return true;
 }
 
-bool Rule::NameAwaited(const std::vector<int>& silent, const std::vector<int>& reachable) {
+bool LostWorkerRule::NameAwaited(const std::vector<int>& silent,
+                                 const std::vector<int>& reachable) {
   std::vector<int> awaited;
   bool open = false;
   const bool all_wait = AllHostsWait(c_);
@@ -338,7 +338,7 @@ bool Rule::NameAwaited(const std::vector<int>& silent, const std::vector<int>& r
   return true;
 }
 
-bool Rule::HaveClosed(const std::vector<int>& reachable, const std::vector<int>& silent) {
+bool LostWorkerRule::HaveClosed(const std::vector<int>& reachable, const std::vector<int>& silent) {
   // If others have ended, too, this worker may have followed them, or the cause of their end.
   const bool others =
       std::any_of(c_.timeline.errors.begin(), c_.timeline.errors.end(),
@@ -357,7 +357,7 @@ bool Rule::HaveClosed(const std::vector<int>& reachable, const std::vector<int>&
   return true;
 }
 
-bool Rule::WasFollowed(const std::vector<int>& silent) {
+bool LostWorkerRule::WasFollowed(const std::vector<int>& silent) {
   const std::optional<int> followed = WhomTheOthersFollowed(c_);
   if (!followed.has_value() || silent != std::vector{*followed}) return false;
   Report(silent, kConfidenceLostDeclared, Silence::kOthersFollowed, Strength::kStrong,
@@ -365,15 +365,15 @@ bool Rule::WasFollowed(const std::vector<int>& silent) {
   return true;
 }
 
-bool Rule::TakesNoBytes(int worker) const {
+bool LostWorkerRule::TakesNoBytes(int worker) const {
   return std::any_of(links_.pairs.begin(), links_.pairs.end(), [&](const auto& entry) {
     const auto& [pair, evidence] = entry;
     return (pair.first == worker || pair.second == worker) && !evidence.unacked.empty();
   });
 }
 
-void Rule::Report(const std::vector<int>& workers, double confidence, Silence silence,
-                  Strength strength, Detail detail) {
+void LostWorkerRule::Report(const std::vector<int>& workers, double confidence, Silence silence,
+                            Strength strength, Detail detail) {
   Finding finding;
   finding.basis = Basis::kAbsence;
   finding.cause = Cause::kUnrecoverableError;
@@ -389,11 +389,11 @@ void Rule::Report(const std::vector<int>& workers, double confidence, Silence si
   }
   finding.explains = c_.graph.waiting;
   finding.why = finding.culprits.front().why;
-  out_.Add(kRule, std::move(finding));
+  out_.Add(std::move(finding));
 }
 
 }  // namespace
 
-void FindLostWorker(const Case& c, Findings& out) { Rule(c, out).Apply(); }
+void FindLostWorker(const Case& c, Findings& out) { LostWorkerRule(c, out).Apply(); }
 
 }  // namespace rapideye::classifier

@@ -25,8 +25,6 @@
 namespace rapideye::classifier {
 namespace {
 
-constexpr char kRule[] = "networking";
-
 // True if one NIC alone fails: the host reaches its peers over another, or that NIC has
 // no carrier while another one has.
 std::optional<std::string> NicAtFault(const Case& c, int worker, const std::set<std::string>& bad,
@@ -57,9 +55,9 @@ bool MayBeTransfer(const Case& c, const Head& head) {
   return place != nullptr && place->hlo_class == HloClass::kUnknown && !head.moving;
 }
 
-class Rule {
+class NetworkingRule {
  public:
-  Rule(const Case& c, Findings& out);
+  NetworkingRule(const Case& c, Findings& out);
   void Apply();
 
  private:
@@ -139,7 +137,7 @@ class Rule {
   std::set<int> may_be_at_transfer_;  // nothing else is known of one chip
 };
 
-Rule::Rule(const Case& c, Findings& out) : c_(c), out_(out), links_(c.links) {
+NetworkingRule::NetworkingRule(const Case& c, Findings& out) : c_(c), out_(out), links_(c.links) {
   for (const Head& head : c.graph.heads) {
     if (head.kind == HeadKind::kCrossWait) {
       waits_outside_.insert(head.worker);
@@ -151,7 +149,7 @@ Rule::Rule(const Case& c, Findings& out) : c_(c), out_(out), links_(c.links) {
   }
 }
 
-void Rule::Apply() {
+void NetworkingRule::Apply() {
   std::map<WorkerPair, const PairEvidence*> open;
   for (const auto& [pair, evidence] : links_.pairs) {
     // A worker that is missing altogether is no case of a broken link.
@@ -167,16 +165,16 @@ void Rule::Apply() {
   TakeCut(open);
   TakeHosts(open);
   JoinIfOneCut(c_, links_, hosts_);
-  for (Finding& finding : hosts_) out_.Add(kRule, std::move(finding));
+  for (Finding& finding : hosts_) out_.Add(std::move(finding));
   for (const auto& [pair, evidence] : open) TakePair(pair, *evidence);
 }
 
-bool Rule::Awaited(int worker) const {
+bool NetworkingRule::Awaited(int worker) const {
   return waits_outside_.contains(worker) || may_wait_outside_.contains(worker) ||
          StateOf(worker) == SliceState::kWaitsOutside;
 }
 
-bool Rule::AreAtTransfer(const WorkerPair& pair) const {
+bool NetworkingRule::AreAtTransfer(const WorkerPair& pair) const {
   if (waits_outside_.contains(pair.first) || waits_outside_.contains(pair.second)) return true;
   const SliceView& own = c_.graph.slices[static_cast<size_t>(c_.worker(pair.first).slice)];
   const SliceView& other = c_.graph.slices[static_cast<size_t>(c_.worker(pair.second).slice)];
@@ -187,7 +185,7 @@ bool Rule::AreAtTransfer(const WorkerPair& pair) const {
          });
 }
 
-void Rule::TakeCut(std::map<WorkerPair, const PairEvidence*>& open) {
+void NetworkingRule::TakeCut(std::map<WorkerPair, const PairEvidence*>& open) {
   const std::optional<NetworkCut> cut = FindNetworkCut(c_, links_, open);
   if (!cut.has_value()) return;
   Finding finding;
@@ -228,10 +226,10 @@ void Rule::TakeCut(std::map<WorkerPair, const PairEvidence*>& open) {
   finding.confidence = awaited && sent ? kConfidenceNetworkHost : kConfidenceLinkUnawaited;
   finding.own = awaited && sent;
   Finish(finding, text);
-  out_.Add(kRule, std::move(finding));
+  out_.Add(std::move(finding));
 }
 
-void Rule::TakeHosts(std::map<WorkerPair, const PairEvidence*>& open) {
+void NetworkingRule::TakeHosts(std::map<WorkerPair, const PairEvidence*>& open) {
   while (true) {
     std::map<int, int> degree;
     for (const auto& [pair, evidence] : open) {
@@ -254,7 +252,7 @@ void Rule::TakeHosts(std::map<WorkerPair, const PairEvidence*>& open) {
   }
 }
 
-void Rule::TakeHostsWithoutCarrier(std::map<WorkerPair, const PairEvidence*>& open) {
+void NetworkingRule::TakeHostsWithoutCarrier(std::map<WorkerPair, const PairEvidence*>& open) {
   const auto pairs = open;
   for (const auto& [pair, evidence] : pairs) {
     if (!open.contains(pair)) continue;
@@ -264,14 +262,14 @@ void Rule::TakeHostsWithoutCarrier(std::map<WorkerPair, const PairEvidence*>& op
   }
 }
 
-bool Rule::CarrierDown(int worker, const std::set<std::string>& nics) const {
+bool NetworkingRule::CarrierDown(int worker, const std::set<std::string>& nics) const {
   for (const Nic& nic : c_.worker(worker).snapshot->nics) {
     if (!nic.up && (nics.empty() || nics.contains(nic.name))) return true;
   }
   return false;
 }
 
-void Rule::TakeHost(int worker, std::map<WorkerPair, const PairEvidence*>& open) {
+void NetworkingRule::TakeHost(int worker, std::map<WorkerPair, const PairEvidence*>& open) {
   Finding finding;
   finding.basis = Basis::kLink;
   finding.cause = Cause::kNetworkingIssue;
@@ -319,9 +317,9 @@ void Rule::TakeHost(int worker, std::map<WorkerPair, const PairEvidence*>& open)
   hosts_.push_back(std::move(finding));
 }
 
-void Rule::JudgeRemoval(int worker, const std::optional<std::string>& nic,
-                        const std::set<int>& peers, const std::set<int>& agreeing,
-                        Finding& finding) const {
+void NetworkingRule::JudgeRemoval(int worker, const std::optional<std::string>& nic,
+                                  const std::set<int>& peers, const std::set<int>& agreeing,
+                                  Finding& finding) const {
   std::set<int> witnesses;
   std::set<int> probing;
   const WorkerId id = c_.worker(worker).id;
@@ -351,8 +349,8 @@ void Rule::JudgeRemoval(int worker, const std::optional<std::string>& nic,
   finding.removal_reason = FactText(c_, fact);
 }
 
-bool Rule::OwnSideShows(int worker, const std::optional<std::string>& nic,
-                        const std::set<int>& peers) const {
+bool NetworkingRule::OwnSideShows(int worker, const std::optional<std::string>& nic,
+                                  const std::set<int>& peers) const {
   if (CarrierDown(worker, nic ? std::set{*nic} : std::set<std::string>{})) return true;
   bool own_side = false;
   bool held = false;
@@ -365,7 +363,7 @@ bool Rule::OwnSideShows(int worker, const std::optional<std::string>& nic,
   return own_side && held;
 }
 
-bool Rule::IsReached(int worker, const std::optional<std::string>& nic) const {
+bool NetworkingRule::IsReached(int worker, const std::optional<std::string>& nic) const {
   const WorkerId id = c_.worker(worker).id;
   const auto passes = [&](const Probe& probe) {
     return probe.ok && (!nic.has_value() || !probe.nic.has_value() || probe.nic == nic);
@@ -381,7 +379,7 @@ bool Rule::IsReached(int worker, const std::optional<std::string>& nic) const {
                      });
 }
 
-bool Rule::AnotherMayBeCutOff(int worker) const {
+bool NetworkingRule::AnotherMayBeCutOff(int worker) const {
   const auto other = [worker](int peer) { return peer != worker; };
   // Workers in probes between others. That connections of such a worker hold no bytes shows only
   // that nothing was sent, if no probe gets through.
@@ -411,7 +409,7 @@ bool Rule::AnotherMayBeCutOff(int worker) const {
   return false;
 }
 
-bool Rule::AllIsAcknowledged(int worker) const {
+bool NetworkingRule::AllIsAcknowledged(int worker) const {
   for (int peer : links_.broken_peers[static_cast<size_t>(worker)]) {
     if (!links_.pairs.at(std::minmax(worker, peer)).unacked.empty()) return false;
   }
@@ -421,7 +419,7 @@ bool Rule::AllIsAcknowledged(int worker) const {
   });
 }
 
-void Rule::TakePair(const WorkerPair& pair, const PairEvidence& evidence) {
+void NetworkingRule::TakePair(const WorkerPair& pair, const PairEvidence& evidence) {
   Finding finding;
   finding.basis = Basis::kLink;
   finding.cause = Cause::kNetworkingIssue;
@@ -451,15 +449,15 @@ void Rule::TakePair(const WorkerPair& pair, const PairEvidence& evidence) {
     finding.own = seen_by.size() >= 2 && !reader_stands;
   }
   Finish(finding, text);
-  out_.Add(kRule, std::move(finding));
+  out_.Add(std::move(finding));
 }
 
-bool Rule::IsStray(const PairEvidence& evidence) {
+bool NetworkingRule::IsStray(const PairEvidence& evidence) {
   return evidence.failed_probe.size() == 1 && evidence.unacked.empty() && evidence.gone.empty() &&
          evidence.pending.empty();
 }
 
-bool Rule::Exchange(const WorkerPair& pair) const {
+bool NetworkingRule::Exchange(const WorkerPair& pair) const {
   const WorkerInfo& a = c_.worker(pair.first);
   const WorkerInfo& b = c_.worker(pair.second);
   if (a.slice == b.slice) return false;
@@ -470,8 +468,8 @@ bool Rule::Exchange(const WorkerPair& pair) const {
   return a.id.task == b.id.task || connects(a, b) || connects(b, a);
 }
 
-std::string Rule::AddLink(const WorkerPair& pair, const PairEvidence& evidence,
-                          Finding& finding) const {
+std::string NetworkingRule::AddLink(const WorkerPair& pair, const PairEvidence& evidence,
+                                    Finding& finding) const {
   const EvidenceItem item = Evidence(c_, Strength::kStrong, PairBroken{pair, &evidence});
   BrokenLink link;
   link.from = c_.worker(pair.first).id;
@@ -483,7 +481,7 @@ std::string Rule::AddLink(const WorkerPair& pair, const PairEvidence& evidence,
   return item.statement;
 }
 
-void Rule::Finish(Finding& finding, const std::string& text) {
+void NetworkingRule::Finish(Finding& finding, const std::string& text) {
   for (const Culprit& culprit : finding.culprits) {
     const int worker = c_.topology.Find(culprit.worker);
     for (const LogEvent& event : c_.worker(worker).snapshot->log_events) {
@@ -503,7 +501,7 @@ void Rule::Finish(Finding& finding, const std::string& text) {
   finding.why = text;
 }
 
-void Rule::HostByCarrier(int worker) {
+void NetworkingRule::HostByCarrier(int worker) {
   std::set<std::string> down;
   bool other_up = false;
   for (const Nic& nic : c_.worker(worker).snapshot->nics) {
@@ -521,7 +519,7 @@ void Rule::HostByCarrier(int worker) {
   out_.items.push_back(std::move(finding));
 }
 
-void Rule::ByPlaceAlone() {
+void NetworkingRule::ByPlaceAlone() {
   std::vector<int> dark;
   for (int worker : waits_outside_) {
     if (CarrierDown(worker, {})) dark.push_back(worker);
@@ -532,7 +530,7 @@ void Rule::ByPlaceAlone() {
   }
   if (waits_outside_.size() != 2 || !may_wait_outside_.empty()) {
     if (!waits_outside_.empty()) {
-      out_.Note(kRule, c_, LinkRejected{NoBrokenLink::kNoFault});
+      out_.Note(c_, LinkRejected{NoBrokenLink::kNoFault});
     }
     return;
   }
@@ -541,12 +539,12 @@ void Rule::ByPlaceAlone() {
   if (c_.worker(a).slice == c_.worker(b).slice) return;
   // Both can wait for a third host that reports nothing.
   if (c_.worker(a).id.task != c_.worker(b).id.task || HasBlindPeer(a)) {
-    out_.Note(kRule, c_, LinkRejected{NoBrokenLink::kThirdHost});
+    out_.Note(c_, LinkRejected{NoBrokenLink::kThirdHost});
     return;
   }
   // Probes that pass speak against a broken link.
   if (links_.Reached(a, b)) {
-    out_.Note(kRule, c_, LinkRejected{NoBrokenLink::kReachedOther});
+    out_.Note(c_, LinkRejected{NoBrokenLink::kReachedOther});
     return;
   }
   Finding finding;
@@ -562,10 +560,10 @@ void Rule::ByPlaceAlone() {
   finding.links.push_back(std::move(link));
   for (int worker : {a, b}) finding.culprits.push_back(CulpritWorker(c_, worker, text));
   Finish(finding, text);
-  out_.Add(kRule, std::move(finding));
+  out_.Add(std::move(finding));
 }
 
-bool Rule::HasBlindPeer(int worker) const {
+bool NetworkingRule::HasBlindPeer(int worker) const {
   for (int i = 0; i < static_cast<int>(c_.topology.workers().size()); ++i) {
     const auto [first, last] = c_.positions.UnitsOf(i);
     if (c_.worker(i).standby || c_.worker(i).id.task != c_.worker(worker).id.task) continue;
@@ -576,6 +574,6 @@ bool Rule::HasBlindPeer(int worker) const {
 
 }  // namespace
 
-void FindNetworking(const Case& c, Findings& out) { Rule(c, out).Apply(); }
+void FindNetworking(const Case& c, Findings& out) { NetworkingRule(c, out).Apply(); }
 
 }  // namespace rapideye::classifier

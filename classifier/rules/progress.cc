@@ -21,8 +21,6 @@
 namespace rapideye::classifier {
 namespace {
 
-constexpr char kRule[] = "progress";
-
 // Adds the places of the training loops by their own reports: a fact for each phase.
 void AddLoops(const Case& c, Finding& finding) {
   std::map<Phase, std::vector<int>> workers;
@@ -58,7 +56,7 @@ void Report(const Case& c, Detail detail, double confidence, const Fact& why, Fi
   // It speaks for the job, whichever workers show it.
   finding.evidence.push_back(Evidence(c, Strength::kStrong, {}, finding.why));
   AddLoops(c, finding);
-  out.Add(kRule, std::move(finding));
+  out.Add(std::move(finding));
 }
 
 // The time for which a core has stood without completing a launch.
@@ -163,7 +161,7 @@ void Advancing(const Case& c, Findings& out) {
   }
   if (telling == 0 || static_cast<double>(recent) <= kAdvancingShare * telling) return;
   if (SomebodyFailed(c)) {
-    out.Note(kRule, c, FailedSince{Advance::kLaunches});
+    out.Note(c, FailedSince{Advance::kLaunches});
     return;
   }
   Report(c, Detail::kRunning, kConfidenceAdvancing, CoresAdvance{recent, telling}, out);
@@ -203,7 +201,7 @@ void LoopsAdvancing(const Case& c, Findings& out) {
   const auto workers = static_cast<int64_t>(c.topology.workers().size());
   if (telling == 0 || recent < telling || telling <= kAdvancingShare * workers) return;
   if (SomebodyFailed(c) || SomebodyFollowed(c) || CollectiveLostAPeer(c)) {
-    out.Note(kRule, c, FailedSince{Advance::kLoops});
+    out.Note(c, FailedSince{Advance::kLoops});
     return;
   }
   Report(c, Detail::kRunning, kConfidencePause, LoopsAdvance{telling, within_ms}, out);
@@ -238,7 +236,7 @@ void LogsAdvancing(const Case& c, Findings& out) {
   if (!outrun || ceased.size() >= telling.size()) return;
   if (telling.empty()) return;
   if (SomebodyFailed(c) || SomebodyFollowed(c) || CollectiveLostAPeer(c)) {
-    out.Note(kRule, c, FailedSince{Advance::kLogs});
+    out.Note(c, FailedSince{Advance::kLogs});
     return;
   }
   Report(c, Detail::kRunning, kConfidencePause, LogsAdvance{&telling}, out);
@@ -261,7 +259,7 @@ void WorkAdvancing(const Case& c, Findings& out) {
   }
   if (static_cast<int64_t>(telling.size()) * 2 <= workers) return;
   if (SomebodyFailed(c)) {
-    out.Note(kRule, c, FailedSince{Advance::kProcesses});
+    out.Note(c, FailedSince{Advance::kProcesses});
     return;
   }
   Report(c, Detail::kRunning, kConfidencePause, ProcessesWork{&telling}, out);
@@ -360,11 +358,11 @@ bool LaunchOutlastsThreshold(const Case& c) {
 
 void Pausing(const Case& c, Findings& out) {
   if (c.capture.header.announced_pause_ms.has_value()) {
-    out.Note(kRule, c, PauseRejected{NoExcuse::kWaitedFor});
+    out.Note(c, PauseRejected{NoExcuse::kWaitedFor});
     return;
   }
   if (c.capture.header.trigger == "no-progress" && c.positions.units().empty()) {
-    out.Note(kRule, c, PauseRejected{NoExcuse::kOutlived});
+    out.Note(c, PauseRejected{NoExcuse::kOutlived});
     return;
   }
   const std::vector<int> awaited = AwaitedHosts(c);
@@ -384,11 +382,11 @@ void Pausing(const Case& c, Findings& out) {
   }
   if (pausing == 0 || waiting_for_input > pausing || SomebodyFailed(c)) return;
   if (LaunchOutlastsThreshold(c)) {
-    out.Note(kRule, c, PauseRejected{NoExcuse::kLaunchStands});
+    out.Note(c, PauseRejected{NoExcuse::kLaunchStands});
     return;
   }
   if (SomebodyEnded(c)) {
-    out.Note(kRule, c, PauseRejected{NoExcuse::kOthersEnded});
+    out.Note(c, PauseRejected{NoExcuse::kOthersEnded});
     return;
   }
   Report(c, Detail::kPaused, kConfidencePause, *example, out);

@@ -5,6 +5,7 @@
 #define RAPIDEYE_CLASSIFIER_RULES_RULES_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "classifier/findings/finding.h"
@@ -16,27 +17,21 @@ namespace rapideye::classifier {
 struct Findings {
   std::vector<Finding> items;
   std::vector<Reason> reasons;
+  std::string rule;  // the name of the rule that is asked now, under which its reasons stand
 
   // Adds a finding and the reason that supports it.
-  void Add(std::string rule, Finding finding) {
-    reasons.push_back(
-        {std::move(rule), finding.why, ReasonKind::kFor, finding.confidence, finding.cause});
+  void Add(Finding finding) {
+    reasons.push_back({rule, finding.why, ReasonKind::kFor, finding.confidence, finding.cause});
     items.push_back(std::move(finding));
   }
   // Records a suspect that turned out to be a consequence of something else.
-  void RuleOut(std::string rule, std::string text) {
-    reasons.push_back({std::move(rule), std::move(text), ReasonKind::kRuledOut});
+  void RuleOut(std::string text) {
+    reasons.push_back({rule, std::move(text), ReasonKind::kRuledOut});
   }
-  void RuleOut(std::string rule, const Case& c, const Rejection& rejection) {
-    RuleOut(std::move(rule), RejectionText(c, rejection));
-  }
+  void RuleOut(const Case& c, const Rejection& rejection) { RuleOut(RejectionText(c, rejection)); }
   // Records why the rule has no finding although some evidence pointed there.
-  void Note(std::string rule, const Case& c, const Rejection& rejection) {
-    Note(std::move(rule), RejectionText(c, rejection));
-  }
-  void Note(std::string rule, std::string text) {
-    reasons.push_back({std::move(rule), std::move(text), ReasonKind::kAgainst});
-  }
+  void Note(std::string text) { reasons.push_back({rule, std::move(text), ReasonKind::kAgainst}); }
+  void Note(const Case& c, const Rejection& rejection) { Note(RejectionText(c, rejection)); }
 };
 
 // The job starts, or cannot start because a worker has not come.

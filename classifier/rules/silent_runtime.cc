@@ -13,11 +13,7 @@
 #include "classifier/verdict/thresholds.h"
 
 namespace rapideye::classifier {
-namespace {
-
-constexpr char kRule[] = "silent_runtime";
-
-}  // namespace
+namespace {}  // namespace
 
 void FindSilentRuntime(const Case& c, Findings& out) {
   Finding finding;
@@ -35,7 +31,7 @@ void FindSilentRuntime(const Case& c, Findings& out) {
   if (finding.culprits.empty()) return;
   finding.explains = c.graph.waiting;
   finding.why = finding.culprits.front().why;
-  out.Add(kRule, std::move(finding));
+  out.Add(std::move(finding));
 }
 
 }  // namespace rapideye::classifier

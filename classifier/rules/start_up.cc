@@ -31,8 +31,6 @@
 namespace rapideye::classifier {
 namespace {
 
-constexpr char kRule[] = "start_up";
-
 bool IsLaunched(const Core& core) {
   return core.launch_id.has_value() || !core.queued.empty() || core.program.has_value();
 }
@@ -325,9 +323,9 @@ std::optional<Finding> StandBefore(const Case& c, const Whereabouts& who) {
   return finding;
 }
 
-class Rule {
+class StartUpRule {
  public:
-  Rule(const Case& c, Findings& out) : c_(c), out_(out), who_(c) {
+  StartUpRule(const Case& c, Findings& out) : c_(c), out_(out), who_(c) {
     for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
       if (!ObstaclesOf(c.topology, i).empty()) kept_.push_back(i);
     }
@@ -354,7 +352,7 @@ class Rule {
     AddStages(c_, finding);
     finding.explains = c_.graph.waiting;
     if (finding.why.empty()) finding.why = finding.culprits.front().why;
-    out_.Add(kRule, std::move(finding));
+    out_.Add(std::move(finding));
   }
 
   // A known obstacle of a worker explains more than the absence of another worker; settings explain
@@ -378,11 +376,11 @@ class Rule {
     if (absent.empty()) absent = who_.left;
     if (absent.empty()) {
       if (auto finding = StandBefore(c_, who_)) return Conclude(*std::move(finding));
-      out_.Note(kRule, c_, AllHaveCome{WaitOf(c_, who_)});
+      out_.Note(c_, AllHaveCome{WaitOf(c_, who_)});
       return;
     }
     if (who_.SomethingElseFailed()) {
-      out_.RuleOut(kRule, c_, FailedInsteadOfWaiting{&absent});
+      out_.RuleOut(c_, FailedInsteadOfWaiting{&absent});
       return;
     }
     std::sort(absent.begin(), absent.end());
@@ -405,7 +403,7 @@ class Rule {
   void NothingSaysThatItStands() {
     if (!who_.in_start_up.empty() || who_.AnybodyEnded() || !c_.timeline.roots.empty()) return;
     if (who_.never_came.empty() && who_.without_process.empty()) return;
-    out_.Add(kRule, Whereabout(c_, who_, kept_, NoneSeenToWait()));
+    out_.Add(Whereabout(c_, who_, kept_, NoneSeenToWait()));
   }
 
   void Starting() {
@@ -418,7 +416,7 @@ class Rule {
       // Other rules judge a loop whose page says that it waits for input.
       if (snapshot.progress.has_value() && snapshot.progress->phase == Phase::kInput) return;
     }
-    out_.Add(kRule, Whereabout(c_, who_, kept_, NothingBegun()));
+    out_.Add(Whereabout(c_, who_, kept_, NothingBegun()));
   }
 
   const Case& c_;
@@ -430,7 +428,7 @@ class Rule {
 }  // namespace
 
 void FindStartUp(const Case& c, Findings& out) {
-  if (!HasBegun(c)) Rule(c, out).Apply();
+  if (!HasBegun(c)) StartUpRule(c, out).Apply();
 }
 
 }  // namespace rapideye::classifier

@@ -24,8 +24,6 @@
 namespace rapideye::classifier {
 namespace {
 
-constexpr char kRule[] = "timed_out";
-
 // A missing key of another slice is filed under the network.
 bool SaysWaitTimedOut(const LogEvent& log) {
   return log.kind == LogKind::kCoordinationTimeout ||
@@ -80,7 +78,7 @@ void AwaitedInVain(const Case& c, Findings& out) {
   }
   finding.explains = c.graph.waiting;
   finding.why = finding.culprits.front().why;
-  out.Add(kRule, std::move(finding));
+  out.Add(std::move(finding));
 }
 
 // True if its own log repeats the service's words on missing heartbeats: it was in touch then.
@@ -172,7 +170,7 @@ void DeclaredDeadAlive(const Case& c, Findings& out) {
   finding.evidence.push_back(Evidence(c, Strength::kStrong, fact));
   finding.why = finding.evidence.front().statement;
   finding.explains = c.graph.waiting;
-  out.Add(kRule, std::move(finding));
+  out.Add(std::move(finding));
 }
 
 }  // namespace

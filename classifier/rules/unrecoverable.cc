@@ -19,8 +19,6 @@
 namespace rapideye::classifier {
 namespace {
 
-constexpr char kRule[] = "unrecoverable";
-
 std::optional<Detail> DetailOf(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::kPower:
@@ -115,7 +113,7 @@ void AddFinding(const Case& c, const std::vector<const ErrorEvent*>& events, Fin
   }
   finding.explains = c.graph.waiting;
   finding.why = finding.culprits.front().why;
-  out.Add(kRule, std::move(finding));
+  out.Add(std::move(finding));
 }
 
 // An error younger than the first is never the cause, and yet a fault beside the cause if it cannot
@@ -141,7 +139,7 @@ void FindLater(const Case& c, Findings& out) {
 
 void FindUnrecoverable(const Case& c, Findings& out) {
   const Timeline& timeline = c.timeline;
-  for (const std::string& reason : timeline.reasons) out.RuleOut(kRule, reason);
+  for (const std::string& reason : timeline.reasons) out.RuleOut(reason);
   // Errors without a certain order: the most specific kind comes first.
   std::map<ErrorKind, std::vector<const ErrorEvent*>> first;
   for (int i = 0; i < timeline.first_count; ++i) {

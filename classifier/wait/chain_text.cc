@@ -11,8 +11,6 @@
 namespace rapideye::classifier {
 namespace {
 
-constexpr char kRule[] = "wait_graph";
-
 // "slices 0-2, 5" of ascending indexes.
 std::string SliceNames(const Topology& topology, const std::vector<int>& slices) {
   constexpr size_t kRuns = 6;
@@ -153,7 +151,7 @@ std::vector<Reason> TellChain(const Topology& topology, const Positions& positio
   });
   std::vector<Reason> reasons;
   const auto add = [&](ReasonKind kind, std::string text) {
-    reasons.push_back({kRule, std::move(text), kind});
+    reasons.push_back({"wait_graph", std::move(text), kind});
   };
   add(ReasonKind::kWaits,
       absl::StrCat(graph.waiting, " of ", Count(graph.units, "core"), " wait; ",

@@ -19,7 +19,7 @@ constexpr size_t kMostBreakers = 16;
 constexpr size_t kMostWaits = 1'000'000;
 
 // Sentences of one slice about the mates of a head.
-constexpr size_t kMostSentences = 3;
+constexpr size_t kMostMateSentences = 3;
 
 bool IsSingle(const Head& head) {
   return !head.whole_host && head.sparse < 0 && !head.units.empty() &&
@@ -247,7 +247,7 @@ void Follower::TellMates() {
       }
     }
     for (const auto& [place, wait] : at) {
-      if (told++ >= kMostSentences) return;
+      if (told++ >= kMostMateSentences) return;
       Tell(ReasonKind::kWaits,
            absl::StrCat(
                wait->arrived, " of the ", wait->members, " cores that meet at ",

@@ -30,7 +30,7 @@ enum class Shown { kProbeFailed, kProbePassed, kUnacked, kGone, kPending, kLossy
 
 // One report about a pair of workers. Ten thousand hosts make a hundred thousand reports, nearly
 // all about connections that work: a report on such a connection costs no further memory.
-struct Report {
+struct LinkReport {
   int first;      // the worker of the pair with the lesser index
   int other;      // the worker of the pair with the greater index
   bool by_other;  // the worker with the greater index reports
@@ -55,7 +55,7 @@ class Reader {
         many_retransmits_(ManyRetransmits(topology)) {}
 
   // Those about one pair come in the order in which workers report.
-  std::vector<Report> Read() {
+  std::vector<LinkReport> Read() {
     for (int i = 0; i < static_cast<int>(topology_.workers().size()); ++i) {
       const Snapshot* snapshot = topology_.worker(i).snapshot;
       if (snapshot == nullptr) continue;
@@ -125,11 +125,11 @@ class Reader {
   LinkEvidence& counts_;
   const int64_t long_ms_;
   const int64_t many_retransmits_;
-  std::vector<Report> reports_;
+  std::vector<LinkReport> reports_;
 };
 
 // `by`: the worker that reports it.
-void AddTo(PairEvidence& evidence, const Report& report, int by) {
+void AddTo(PairEvidence& evidence, const LinkReport& report, int by) {
   switch (report.shown) {
     case Shown::kProbeFailed:
       evidence.failed_probe.insert(by);
@@ -154,15 +154,15 @@ void AddTo(PairEvidence& evidence, const Report& report, int by) {
   }
 }
 
-class Collector {
+class LinkCollector {
  public:
-  Collector(const Topology& topology, int64_t still_ms);
+  LinkCollector(const Topology& topology, int64_t still_ms);
   LinkEvidence Collect();
 
  private:
   // Takes all reports, one pair after the other.
-  void TakeReports(const std::vector<Report>& reports);
-  void TakePair(const WorkerPair& pair, std::span<const Report> reports);
+  void TakeReports(const std::vector<LinkReport>& reports);
+  void TakePair(const WorkerPair& pair, std::span<const LinkReport> reports);
 
   // A firewall drops probes, and no other traffic. This holds if both ends show connections to each
   // other and none of these holds bytes: bytes that do not reach the other end stay unacknowledged
@@ -185,7 +185,7 @@ class Collector {
   std::map<WorkerPair, Working> working_;  // of those with anything against them
 };
 
-Collector::Collector(const Topology& topology, int64_t still_ms)
+LinkCollector::LinkCollector(const Topology& topology, int64_t still_ms)
     : topology_(topology), still_ms_(still_ms) {
   const size_t workers = topology.workers().size();
   links_.broken_peers.resize(workers);
@@ -195,7 +195,7 @@ Collector::Collector(const Topology& topology, int64_t still_ms)
   links_.delivers.resize(workers);
 }
 
-LinkEvidence Collector::Collect() {
+LinkEvidence LinkCollector::Collect() {
   TakeReports(Reader(topology_, still_ms_, links_).Read());
   DropWhatFirewallsExplain();
   for (const auto& [pair, evidence] : links_.pairs) {
@@ -212,35 +212,36 @@ LinkEvidence Collector::Collect() {
   return std::move(links_);
 }
 
-void Collector::TakeReports(const std::vector<Report>& reports) {
+void LinkCollector::TakeReports(const std::vector<LinkReport>& reports) {
   // Many short sorts are cheaper than a long one.
   std::vector<size_t> end_of(topology_.workers().size() + 1, 0);  // of a worker's, once distributed
-  for (const Report& report : reports) ++end_of[static_cast<size_t>(report.first) + 1];
+  for (const LinkReport& report : reports) ++end_of[static_cast<size_t>(report.first) + 1];
   std::partial_sum(end_of.begin(), end_of.end(), end_of.begin());
-  std::vector<Report> by_first(reports.size());
-  for (const Report& report : reports) {
+  std::vector<LinkReport> by_first(reports.size());
+  for (const LinkReport& report : reports) {
     by_first[end_of[static_cast<size_t>(report.first)]++] = report;
   }
   auto begin = by_first.begin();
   for (size_t worker = 0; worker < topology_.workers().size(); ++worker) {
     const auto stop = by_first.begin() + static_cast<std::ptrdiff_t>(end_of[worker]);
-    std::sort(begin, stop, [](const Report& a, const Report& b) { return a.other < b.other; });
+    std::sort(begin, stop,
+              [](const LinkReport& a, const LinkReport& b) { return a.other < b.other; });
     while (begin != stop) {
       const auto end = std::find_if(
-          begin, stop, [&](const Report& report) { return report.other != begin->other; });
+          begin, stop, [&](const LinkReport& report) { return report.other != begin->other; });
       TakePair({static_cast<int>(worker), begin->other}, {begin, end});
       begin = end;
     }
   }
 }
 
-void Collector::TakePair(const WorkerPair& pair, std::span<const Report> reports) {
+void LinkCollector::TakePair(const WorkerPair& pair, std::span<const LinkReport> reports) {
   // [0]: reports by the first worker of the pair; [1]: by the second.
   std::array<bool, 2> clean = {};
   std::array<bool, 2> passed = {};
   bool against = false;
   bool lossy = false;
-  for (const Report& report : reports) {
+  for (const LinkReport& report : reports) {
     if (report.shown == Shown::kLossy) {
       lossy = true;
     } else if (report.shown == Shown::kClean) {
@@ -265,12 +266,13 @@ void Collector::TakePair(const WorkerPair& pair, std::span<const Report> reports
   working.lossy = lossy;
   if (passed[0] != passed[1]) working.only_passed_probe = passed[0] ? pair.first : pair.second;
   PairEvidence& evidence = links_.pairs[pair];
-  for (const Report& report : reports) {
+  for (const LinkReport& report : reports) {
     AddTo(evidence, report, report.by_other ? pair.second : pair.first);
   }
 }
 
-bool Collector::OnlyProbesAreDropped(const WorkerPair& pair, const PairEvidence& evidence) const {
+bool LinkCollector::OnlyProbesAreDropped(const WorkerPair& pair,
+                                         const PairEvidence& evidence) const {
   if (HasOtherEvidence(evidence)) return false;
   const Working& working = working_.at(pair);
   if (working.lossy) return false;
@@ -279,7 +281,7 @@ bool Collector::OnlyProbesAreDropped(const WorkerPair& pair, const PairEvidence&
          !evidence.failed_probe.contains(*working.only_passed_probe);
 }
 
-void Collector::DropWhatFirewallsExplain() {
+void LinkCollector::DropWhatFirewallsExplain() {
   std::set<int> drops_incoming;
   std::set<int> drops_both;
   for (auto& [pair, evidence] : links_.pairs) {
@@ -312,7 +314,7 @@ void Collector::DropWhatFirewallsExplain() {
 }  // namespace
 
 LinkEvidence CollectLinks(const Topology& topology, int64_t still_ms) {
-  return Collector(topology, still_ms).Collect();
+  return LinkCollector(topology, still_ms).Collect();
 }
 
 }  // namespace rapideye::classifier

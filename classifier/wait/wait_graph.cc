@@ -68,9 +68,10 @@ void AddIdlePeer(const Topology& topology, const Positions& positions,
   graph.slices[*idle].state = SliceState::kHeaded;
 }
 
-class Builder {
+class WaitGraphBuilder {
  public:
-  Builder(const Topology& topology, const Positions& positions, const Divergence& divergence)
+  WaitGraphBuilder(const Topology& topology, const Positions& positions,
+                   const Divergence& divergence)
       : topology_(topology), positions_(positions), divergence_(divergence) {}
 
   WaitGraph Build();
@@ -166,7 +167,7 @@ class Builder {
   std::set<int> proven_slices_;
 };
 
-WaitGraph Builder::Build() {
+WaitGraph WaitGraphBuilder::Build() {
   const int slices = static_cast<int>(topology_.slices().size());
   groups_.reserve(static_cast<size_t>(slices));
   for (int s = 0; s < slices; ++s) {
@@ -195,12 +196,12 @@ WaitGraph Builder::Build() {
   return std::move(graph_);
 }
 
-Builder::Seat Builder::SeatOf(int unit) const {
+WaitGraphBuilder::Seat WaitGraphBuilder::SeatOf(int unit) const {
   const Unit& u = positions_.unit(unit);
   return {topology_.worker(u.worker).id.task, u.core->chip, u.core->index};
 }
 
-void Builder::InferCrossWaits() {
+void WaitGraphBuilder::InferCrossWaits() {
   std::map<int, std::set<int>> uniform;                 // place -> slices
   std::map<std::pair<int, Seat>, std::set<int>> seats;  // place, seat -> slices
   // By slice, the place of each seat away from the slice's largest cluster.
@@ -235,7 +236,7 @@ void Builder::InferCrossWaits() {
   }
 }
 
-bool Builder::WholeHosts(const Cluster& cluster) const {
+bool WaitGraphBuilder::WholeHosts(const Cluster& cluster) const {
   std::map<int, int> count;
   for (int unit : cluster.units) ++count[positions_.unit(unit).worker];
   return std::all_of(count.begin(), count.end(), [&](const auto& entry) {
@@ -244,8 +245,8 @@ bool Builder::WholeHosts(const Cluster& cluster) const {
   });
 }
 
-bool Builder::AwaitsSeats(size_t units, int place, const std::map<Seat, int>& theirs,
-                          const std::vector<Seat>& seats) {
+bool WaitGraphBuilder::AwaitsSeats(size_t units, int place, const std::map<Seat, int>& theirs,
+                                   const std::vector<Seat>& seats) {
   if (theirs.size() != units) return false;
   std::set<int> places;
   for (const Seat& seat : seats) {
@@ -256,8 +257,8 @@ bool Builder::AwaitsSeats(size_t units, int place, const std::map<Seat, int>& th
   return places.size() >= 2;
 }
 
-bool Builder::AwaitsSeats(const Cluster& cluster, size_t slice,
-                          const std::vector<std::map<Seat, int>>& apart) const {
+bool WaitGraphBuilder::AwaitsSeats(const Cluster& cluster, size_t slice,
+                                   const std::vector<std::map<Seat, int>>& apart) const {
   if (cluster.units.size() < 2) return false;
   std::vector<Seat> seats;
   for (int unit : cluster.units) seats.push_back(SeatOf(unit));
@@ -267,7 +268,7 @@ bool Builder::AwaitsSeats(const Cluster& cluster, size_t slice,
   return false;
 }
 
-void Builder::FollowSparse(int slice, std::vector<Head>& heads, SliceView& view) const {
+void WaitGraphBuilder::FollowSparse(int slice, std::vector<Head>& heads, SliceView& view) const {
   if (std::any_of(heads.begin(), heads.end(), Proven)) {
     std::erase_if(heads, [](const Head& head) { return head.kind == HeadKind::kSparse; });
     return;
@@ -302,7 +303,7 @@ void Builder::FollowSparse(int slice, std::vector<Head>& heads, SliceView& view)
   view.state = SliceState::kHeaded;
 }
 
-bool Builder::KeepEarlierOfPair(std::vector<int>& alone) const {
+bool WaitGraphBuilder::KeepEarlierOfPair(std::vector<int>& alone) const {
   if (alone.size() != 2) return false;
   const auto place = [&](int i) -> const Place& {
     return positions_.place(positions_.sparse()[static_cast<size_t>(i)].place);
@@ -314,7 +315,7 @@ bool Builder::KeepEarlierOfPair(std::vector<int>& alone) const {
   return true;
 }
 
-std::vector<int> Builder::LoneSparseCores(int slice, bool& sure) const {
+std::vector<int> WaitGraphBuilder::LoneSparseCores(int slice, bool& sure) const {
   const SliceInfo& info = topology_.slices()[static_cast<size_t>(slice)];
   std::map<int, std::vector<int>> stands;  // place -> SparseCores there
   for (int i = positions_.SparseOf(info.first).first; i < positions_.SparseOf(info.last - 1).second;
@@ -349,8 +350,8 @@ std::vector<int> Builder::LoneSparseCores(int slice, bool& sure) const {
   return sure ? computing : unknown;
 }
 
-bool Builder::AwaitedByTensorCore(int sparse, const SliceView& view,
-                                  const std::vector<Head>& heads) const {
+bool WaitGraphBuilder::AwaitedByTensorCore(int sparse, const SliceView& view,
+                                           const std::vector<Head>& heads) const {
   const SparseUnit& unit = positions_.sparse()[static_cast<size_t>(sparse)];
   const auto [first, last] = positions_.UnitsOf(unit.worker);
   const auto awaits = [&](int i) {
@@ -382,13 +383,13 @@ bool Builder::AwaitedByTensorCore(int sparse, const SliceView& view,
   return false;
 }
 
-bool Builder::IsHead(const std::vector<Head>& heads, int unit) {
+bool WaitGraphBuilder::IsHead(const std::vector<Head>& heads, int unit) {
   return std::any_of(heads.begin(), heads.end(), [&](const Head& head) {
     return std::find(head.units.begin(), head.units.end(), unit) != head.units.end();
   });
 }
 
-Head Builder::SparseHead(int sparse) const {
+Head WaitGraphBuilder::SparseHead(int sparse) const {
   const SparseUnit& unit = positions_.sparse()[static_cast<size_t>(sparse)];
   Head head;
   head.kind = HeadKind::kSparse;
@@ -404,7 +405,7 @@ Head Builder::SparseHead(int sparse) const {
   return head;
 }
 
-void Builder::AddLoneComputer() {
+void WaitGraphBuilder::AddLoneComputer() {
   if (std::any_of(graph_.heads.begin(), graph_.heads.end(),
                   [](const Head& head) { return head.kind != HeadKind::kCrossWait; })) {
     return;
@@ -443,14 +444,14 @@ void Builder::AddLoneComputer() {
   view.cluster = 0;
 }
 
-bool Builder::ComputesAlone(const SliceGroup& group) {
+bool WaitGraphBuilder::ComputesAlone(const SliceGroup& group) {
   return group.running == 1 &&
          (group.clusters.front().hlo_class == HloClass::kCompute ||
           group.clusters.front().hlo_class == HloClass::kKernel) &&
          group.idle.empty() && group.entry.empty() && group.unclear.empty();
 }
 
-void Builder::AddIdleSlices() {
+void WaitGraphBuilder::AddIdleSlices() {
   if (!graph_.heads.empty()) return;
   std::map<int, int64_t> waits_in;  // cohort -> earliest launch with a wait
   for (const Unit& unit : positions_.units()) {
@@ -483,7 +484,7 @@ void Builder::AddIdleSlices() {
   }
 }
 
-void Builder::DropFinished() {
+void WaitGraphBuilder::DropFinished() {
   std::set<int> slices;
   for (const Head& head : graph_.heads) {
     if (head.kind == HeadKind::kIdle && !head.at) slices.insert(SliceOf(head));
@@ -497,7 +498,7 @@ void Builder::DropFinished() {
                 [](const Head& head) { return head.kind == HeadKind::kIdle && !head.at; });
 }
 
-void Builder::FollowToIdle() {
+void WaitGraphBuilder::FollowToIdle() {
   std::set<std::pair<int32_t, int>> idle;  // task, slice
   for (const Head& head : graph_.heads) {
     if (head.kind == HeadKind::kIdle && head.whole_host) {
@@ -516,7 +517,7 @@ void Builder::FollowToIdle() {
   }
 }
 
-void Builder::ComparePeers() {
+void WaitGraphBuilder::ComparePeers() {
   std::map<Seat, std::vector<size_t>> seats;
   for (size_t i = 0; i < graph_.heads.size(); ++i) {
     const Head& head = graph_.heads[i];
@@ -530,18 +531,18 @@ void Builder::ComparePeers() {
   }
 }
 
-bool Builder::Proven(const Head& head) {
+bool WaitGraphBuilder::Proven(const Head& head) {
   return head.moving || head.kind == HeadKind::kCompute || head.kind == HeadKind::kInput ||
          (head.kind == HeadKind::kSparse && head.sparse >= 0);
 }
 
-void Builder::WaitsForPeer(Head& head, std::string_view which) {
+void WaitGraphBuilder::WaitsForPeer(Head& head, std::string_view which) {
   head.kind = HeadKind::kCrossWait;
   RuleOut(absl::StrCat(HeadName(topology_, positions_, head),
                        " waits for its peer in another slice, ", std::string(which)));
 }
 
-void Builder::ChooseAmong(const std::vector<size_t>& peers) {
+void WaitGraphBuilder::ChooseAmong(const std::vector<size_t>& peers) {
   const bool proven =
       std::any_of(peers.begin(), peers.end(), [&](size_t i) { return Proven(graph_.heads[i]); });
   std::optional<int64_t> first;
@@ -584,7 +585,7 @@ void Builder::ChooseAmong(const std::vector<size_t>& peers) {
   }
 }
 
-void Builder::DropVictims() {
+void WaitGraphBuilder::DropVictims() {
   Summarise();
   if (!real_) return;
   std::vector<Head> kept;
@@ -600,7 +601,7 @@ void Builder::DropVictims() {
   graph_.heads = std::move(kept);
 }
 
-void Builder::Summarise() {
+void WaitGraphBuilder::Summarise() {
   for (const Head& head : graph_.heads) {
     if (head.kind == HeadKind::kCrossWait) continue;
     real_ = true;
@@ -616,7 +617,7 @@ void Builder::Summarise() {
   }
 }
 
-std::string Builder::VictimBecause(const Head& head) const {
+std::string WaitGraphBuilder::VictimBecause(const Head& head) const {
   if (head.kind == HeadKind::kCrossWait) {
     return "it waits for another slice, and another slice holds a head of its own";
   }
@@ -639,7 +640,7 @@ std::string Builder::VictimBecause(const Head& head) const {
   return "";
 }
 
-bool Builder::HasBusyHead(const Head& idle) const {
+bool WaitGraphBuilder::HasBusyHead(const Head& idle) const {
   return std::any_of(busy_.begin(), busy_.end(), [&](const auto& entry) {
     const auto& [slice, cohort, at] = entry;
     const bool comparable = at && idle.at && cohort == topology_.worker(idle.worker).cohort;
@@ -647,7 +648,7 @@ bool Builder::HasBusyHead(const Head& idle) const {
   });
 }
 
-void Builder::Finish() {
+void WaitGraphBuilder::Finish() {
   std::sort(graph_.heads.begin(), graph_.heads.end(), [](const Head& a, const Head& b) {
     return std::tuple(a.worker, a.units) < std::tuple(b.worker, b.units);
   });
@@ -667,7 +668,7 @@ void Builder::Finish() {
   graph_.reasons = std::move(reasons);
 }
 
-void Builder::RecordUnitWaits() {
+void WaitGraphBuilder::RecordUnitWaits() {
   graph_.unit_waits.resize(positions_.units().size());
   for (const SliceGroup& group : groups_) {
     for (const Cluster& cluster : group.clusters) {
@@ -683,7 +684,7 @@ void Builder::RecordUnitWaits() {
   }
 }
 
-void Builder::RuleOut(std::string text) {
+void WaitGraphBuilder::RuleOut(std::string text) {
   if (graph_.reasons.size() < kMaxChainLines) {
     graph_.reasons.push_back({"wait_graph", std::move(text), ReasonKind::kRuledOut});
   }
@@ -693,7 +694,7 @@ void Builder::RuleOut(std::string text) {
 
 WaitGraph BuildWaitGraph(const Topology& topology, const Positions& positions,
                          const Divergence& divergence) {
-  return Builder(topology, positions, divergence).Build();
+  return WaitGraphBuilder(topology, positions, divergence).Build();
 }
 
 }  // namespace rapideye::classifier
