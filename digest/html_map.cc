@@ -40,7 +40,7 @@ std::string Label(const ProgramGroup& group, const Position& position) {
   return label;
 }
 
-std::set<WorkerId> Accused(const Report& report) {
+std::set<WorkerId> AccusedWorkers(const Report& report) {
   std::set<WorkerId> accused;
   for (const ReportCulprit& culprit : report.culprits) accused.insert(culprit.worker.id);
   return accused;
@@ -190,7 +190,7 @@ bool IsIdleSparse(const Position& position, const CoreAt& core) {
 std::vector<SliceState> SliceStates(const Report& report, const std::vector<PlaceState>& places) {
   std::vector<SliceState> slices;
   std::vector<size_t> slice_of(report.workers.size());
-  const std::set<WorkerId> accused = Accused(report);
+  const std::set<WorkerId> accused = AccusedWorkers(report);
   for (size_t i = 0; i < report.workers.size(); ++i) {
     const ReportWorker& worker = report.workers[i];
     if (slices.empty() || slices.back().slice != worker.id.slice) {
@@ -300,7 +300,7 @@ void AppendOpenSlice(const Report& report, const SliceState& slice,
           : "",
       "</h3>\n<p class=\"soft\">", Counted(static_cast<int64_t>(slice.hosts), "host"), "; ",
       StandsAt(slice.cores, 1, places), "</p>\n");
-  const std::set<WorkerId> accused = Accused(report);
+  const std::set<WorkerId> accused = AccusedWorkers(report);
   std::string cards;
   size_t count = 0;
   for (size_t i = 0; i < report.workers.size(); ++i) {
@@ -443,7 +443,7 @@ std::string MapData(const Report& report) {
       }
     }
   }
-  const std::set<WorkerId> accused = Accused(report);
+  const std::set<WorkerId> accused = AccusedWorkers(report);
   Json workers = Json::array();
   for (size_t i = 0; i < report.workers.size(); ++i) {
     const ReportWorker& worker = report.workers[i];

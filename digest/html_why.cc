@@ -20,7 +20,7 @@ namespace {
 // Rows that a browser still sorts at once; the rest is in the JSON.
 constexpr size_t kMaxTableRows = 2000;
 // Evidence that is read without unfolding.
-constexpr size_t kMaxEvidence = 6;
+constexpr size_t kMaxEvidenceOnPage = 6;
 
 // Red stands for what is wrong alone.
 std::string StrengthPill(const Report& report, Strength strength) {
@@ -206,8 +206,8 @@ std::string WhySection(const Report& report) {
                           "</span>");
     };
     const std::vector<EvidenceItem> evidence = EvidenceForPage(report);
-    const auto split =
-        evidence.begin() + static_cast<std::ptrdiff_t>(std::min(evidence.size(), kMaxEvidence));
+    const auto split = evidence.begin() +
+                       static_cast<std::ptrdiff_t>(std::min(evidence.size(), kMaxEvidenceOnPage));
     const std::vector<EvidenceItem> first(evidence.begin(), split);
     const std::vector<EvidenceItem> rest(split, evidence.end());
     AppendList(page, "ul class=\"evidence\"", first, item_html);

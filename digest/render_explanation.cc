@@ -17,11 +17,8 @@
 namespace rapideye::digest {
 namespace {
 
-constexpr size_t kFirstIndent = 2;
-constexpr size_t kIndent = 4;
-constexpr size_t kItemIndent = 6;
 constexpr size_t kMaxEnds = 8;
-constexpr size_t kMaxEvidence = 8;
+constexpr size_t kMaxDecidingEvidence = 8;
 constexpr size_t kMaxSlices = 6;
 constexpr int64_t kSecond = 1000;
 
@@ -159,7 +156,7 @@ void AddEnds(const Report& report, TextLines& lines) {
 void AddEvidence(const Report& report, TextLines& lines) {
   if (report.evidence.empty()) return;
   lines.Add(kIndent, "Which evidence decided:");
-  lines.AddEach(kItemIndent, report.evidence, kMaxEvidence, [](const EvidenceItem& item) {
+  lines.AddEach(kItemIndent, report.evidence, kMaxDecidingEvidence, [](const EvidenceItem& item) {
     return absl::StrCat(std::string(StrengthName(item.strength)), ": ", Escaped(item.statement));
   });
 }

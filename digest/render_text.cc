@@ -24,18 +24,14 @@ constexpr size_t kMaxErrorLines = 16;
 constexpr size_t kMaxStats = 12;
 constexpr size_t kMaxPcsPerHost = 8;
 constexpr size_t kMaxCulpritReasons = 8;
-constexpr size_t kMaxEvidence = 12;
+constexpr size_t kMaxEvidenceInText = 12;
 constexpr size_t kMaxLinks = 10;
 constexpr size_t kMaxAlternatives = 5;
 constexpr size_t kMaxLacking = 6;
 constexpr size_t kMaxActions = 6;
 constexpr size_t kMaxMissingSpelledOut = 10;
 
-constexpr size_t kFirstIndent = 2;
-constexpr size_t kIndent = 4;
-constexpr size_t kItemIndent = 6;
-
-std::string Sentence(std::string_view text) {
+std::string EscapedSentence(std::string_view text) {
   return text::EscapeText(text, text::kMaxSentenceBytes);
 }
 
@@ -99,7 +95,7 @@ std::vector<std::string> ErrorLines(const Report& report) {
   for (const ReportCulprit& culprit : report.culprits) {
     const std::string worker = WorkerText(report, culprit.worker);
     if (errors.empty() || errors.back().first != worker) errors.emplace_back(worker, Whys());
-    std::string why = culprit.why.empty() ? "unrecoverable error" : Sentence(culprit.why);
+    std::string why = culprit.why.empty() ? "unrecoverable error" : EscapedSentence(culprit.why);
     Whys& known = errors.back().second;
     if (std::find(known.begin(), known.end(), why) == known.end()) known.push_back(std::move(why));
   }
@@ -152,20 +148,20 @@ void AppendFixedPart(const Report& report, TextFormat format, TextLines& lines) 
   AppendTpuStates(report, format, lines);
 }
 
-std::string Place(const ReportWorker& worker) {
+std::string WorkerAndHost(const ReportWorker& worker) {
   return absl::StrCat(text::EscapeName(worker.host), " (slice ", worker.id.slice, " task ",
                       worker.id.task, ")");
 }
 
 std::string CulpritLine(const ReportCulprit& culprit) {
-  std::string line = Place(culprit.worker);
+  std::string line = WorkerAndHost(culprit.worker);
   if (culprit.chip) absl::StrAppend(&line, " chip ", *culprit.chip);
   if (culprit.core_type && *culprit.core_type != CoreType::kUnspecified) {
     absl::StrAppend(&line, " ", CoreTypeName(*culprit.core_type));
     if (culprit.core_index) absl::StrAppend(&line, " ", *culprit.core_index);
   }
   if (culprit.nic) absl::StrAppend(&line, " ", text::EscapeName(*culprit.nic));
-  if (!culprit.why.empty()) absl::StrAppend(&line, ": ", Sentence(culprit.why));
+  if (!culprit.why.empty()) absl::StrAppend(&line, ": ", EscapedSentence(culprit.why));
   return line;
 }
 
@@ -185,9 +181,9 @@ void AppendEvidence(const Report& report, TextLines& lines) {
   if (!unsaid.empty() || !report.evidence.empty()) lines.Add(kIndent, "Evidence:");
   lines.AddEach(kItemIndent, unsaid, kMaxCulpritReasons,
                 [](const ReportCulprit* culprit) { return CulpritLine(*culprit); });
-  lines.AddEach(kItemIndent, report.evidence, kMaxEvidence, [](const EvidenceItem& item) {
+  lines.AddEach(kItemIndent, report.evidence, kMaxEvidenceInText, [](const EvidenceItem& item) {
     return absl::StrCat("[", std::string(StrengthName(item.strength)), "] ",
-                        Sentence(item.statement));
+                        EscapedSentence(item.statement));
   });
 }
 
@@ -195,10 +191,10 @@ void AppendLinks(const Report& report, TextLines& lines) {
   if (report.links.empty()) return;
   lines.Add(kIndent, "Broken links:");
   lines.AddEach(kItemIndent, report.links, kMaxLinks, [&](const ReportLink& link) {
-    std::string line = absl::StrCat(Place(link.from), " to ", Place(link.to));
+    std::string line = absl::StrCat(WorkerAndHost(link.from), " to ", WorkerAndHost(link.to));
     if (link.nic) absl::StrAppend(&line, " over ", text::EscapeName(*link.nic));
     if (!link.why.empty() && !IsEvidence(report, link.why)) {
-      absl::StrAppend(&line, ": ", Sentence(link.why));
+      absl::StrAppend(&line, ": ", EscapedSentence(link.why));
     }
     return line;
   });
@@ -212,7 +208,7 @@ void AppendPartition(const Report& report, TextLines& lines) {
     std::vector<std::string> hosts;
     for (const ReportWorker& worker : side) {
       if (hosts.size() == kMaxLinks) break;
-      hosts.push_back(Place(worker));
+      hosts.push_back(WorkerAndHost(worker));
     }
     const size_t more = side.size() - hosts.size();
     lines.Add(kItemIndent, absl::StrCat(absl::StrJoin(hosts, ", "),
@@ -235,7 +231,7 @@ void AppendAlternatives(const Report& report, TextLines& lines) {
                                         CauseText(alternative.cause, alternative.detail),
                                         ", confidence ", TwoPlaces(alternative.confidence));
         if (!alternative.why.empty()) {
-          absl::StrAppend(&line, ": ", Sentence(alternative.why));
+          absl::StrAppend(&line, ": ", EscapedSentence(alternative.why));
         }
         const auto workers = CulpritWorkers(report, alternative.culprits);
         if (workers.empty()) return line;
@@ -269,7 +265,7 @@ void AppendMissing(const Report& report, TextLines& lines) {
   if (!report.lacking.empty()) {
     lines.Add(kIndent, "Missing evidence:");
     lines.AddEach(kItemIndent, report.lacking, kMaxLacking,
-                  [](const std::string& sentence) { return Sentence(sentence); });
+                  [](const std::string& sentence) { return EscapedSentence(sentence); });
   }
 }
 
@@ -278,9 +274,9 @@ void AppendNextStep(const Report& report, TextLines& lines) {
   lines.Add(kIndent, "What to do next:");
   size_t number = 0;
   lines.AddEach(kItemIndent, report.actions, kMaxActions, [&](const RecommendedAction& action) {
-    std::string line = absl::StrCat(++number, ". ", Sentence(action.description));
+    std::string line = absl::StrCat(++number, ". ", EscapedSentence(action.description));
     if (action.documentation_url) {
-      absl::StrAppend(&line, " See ", Sentence(*action.documentation_url));
+      absl::StrAppend(&line, " See ", EscapedSentence(*action.documentation_url));
     }
     return line;
   });
@@ -299,7 +295,7 @@ void AppendRemoval(const Report& report, TextLines& lines) {
   if (!targets.empty()) {
     absl::StrAppend(&line, ": ", text::JoinBounded(targets, text::kMaxLineBytes / 2));
   }
-  if (!removal.reason.empty()) absl::StrAppend(&line, ": ", Sentence(removal.reason));
+  if (!removal.reason.empty()) absl::StrAppend(&line, ": ", EscapedSentence(removal.reason));
   lines.Add(kIndent, line);
 }
 
@@ -309,7 +305,7 @@ void AppendFiles(const Files& files, TextLines& lines) {
   }
   lines.Add(kIndent, "Files:");
   const auto add = [&](const char* what, const std::string& path) {
-    if (!path.empty()) lines.Add(kItemIndent, absl::StrCat(what, ": ", Sentence(path)));
+    if (!path.empty()) lines.Add(kItemIndent, absl::StrCat(what, ": ", EscapedSentence(path)));
   };
   add("JSON", files.json);
   add("HTML", files.html);
@@ -339,7 +335,7 @@ std::string RenderText(const Report& report, TextFormat format) {
                                     " earlier than its timestamp"));
   }
   if (report.noticed_by) {
-    lines.Add(kIndent, absl::StrCat("Noticed by: ", Sentence(*report.noticed_by)));
+    lines.Add(kIndent, absl::StrCat("Noticed by: ", EscapedSentence(*report.noticed_by)));
   }
   AppendEvidence(report, lines);
   AppendPartition(report, lines);

@@ -26,7 +26,7 @@ namespace {
 constexpr char kRunbook[] = "deploy/monitoring/RUNBOOK.md";
 
 std::string Name(std::string_view text) { return text::ValidUtf8(text, text::kMaxNameBytes); }
-std::string Sentence(std::string_view text) {
+std::string ValidSentence(std::string_view text) {
   return text::ValidUtf8(text, text::kMaxSentenceBytes);
 }
 
@@ -85,14 +85,14 @@ std::vector<ReportCulprit> Describe(const std::vector<Culprit>& culprits, Direct
   for (const Culprit& culprit : culprits) {
     described.push_back({directory.Describe(culprit.worker, culprit.host),
                          OptionalName(culprit.node), culprit.chip, culprit.core_type,
-                         culprit.core_index, OptionalName(culprit.nic), Sentence(culprit.why),
+                         culprit.core_index, OptionalName(culprit.nic), ValidSentence(culprit.why),
                          culprit.host_activity});
   }
   return described;
 }
 
 Removal Describe(const Removal& removal) {
-  Removal described{removal.eligible, {}, Sentence(removal.reason)};
+  Removal described{removal.eligible, {}, ValidSentence(removal.reason)};
   for (const RemovalTarget& target : removal.targets) {
     described.targets.push_back(
         {Name(target.host), OptionalName(target.node), OptionalName(target.nic), target.chip});
@@ -107,7 +107,7 @@ WaitChain Describe(const WaitChain& chain) {
     group.fingerprint = OptionalName(group.fingerprint);
     group.instruction = OptionalName(group.instruction);
     for (std::string& module : group.queue) module = Name(module);
-    if (group.host_place) group.host_place = Sentence(*group.host_place);
+    if (group.host_place) group.host_place = ValidSentence(*group.host_place);
   }
   return described;
 }
@@ -120,7 +120,7 @@ void DescribeVerdict(const Verdict& verdict, Directory& directory, Report& repor
   report.culprits = Describe(verdict.culprits, directory);
   for (const BrokenLink& link : verdict.links) {
     report.links.push_back({directory.Describe(link.from), directory.Describe(link.to),
-                            OptionalName(link.nic), Sentence(link.why)});
+                            OptionalName(link.nic), ValidSentence(link.why)});
   }
   for (size_t side = 0; side < verdict.partition.size(); ++side) {
     for (const WorkerId id : verdict.partition[side]) {
@@ -128,19 +128,20 @@ void DescribeVerdict(const Verdict& verdict, Directory& directory, Report& repor
     }
   }
   for (const EvidenceItem& item : verdict.evidence) {
-    report.evidence.push_back({Sentence(item.statement), item.strength, item.workers});
+    report.evidence.push_back({ValidSentence(item.statement), item.strength, item.workers});
   }
   for (const Alternative& alternative : verdict.alternatives) {
     report.alternatives.push_back({alternative.cause, alternative.detail,
                                    Confidence(alternative.confidence),
                                    Describe(alternative.culprits, directory),
-                                   Sentence(alternative.why), alternative.independent});
+                                   ValidSentence(alternative.why), alternative.independent});
   }
-  for (const std::string& sentence : verdict.lacking) report.lacking.push_back(Sentence(sentence));
+  for (const std::string& sentence : verdict.lacking)
+    report.lacking.push_back(ValidSentence(sentence));
   for (const RecommendedAction& action : verdict.actions) {
     std::optional<std::string> url;
-    if (action.documentation_url) url = Sentence(*action.documentation_url);
-    report.actions.push_back({Sentence(action.description), url});
+    if (action.documentation_url) url = ValidSentence(*action.documentation_url);
+    report.actions.push_back({ValidSentence(action.description), url});
   }
   // The first step leads on to the runbook, as the alerts do.
   if (verdict.cause != Cause::kNoHang && !report.actions.empty() &&
@@ -150,8 +151,8 @@ void DescribeVerdict(const Verdict& verdict, Directory& directory, Report& repor
   }
   report.removal = Describe(verdict.removal);
   for (const Reason& reason : verdict.reasons) {
-    report.reasons.push_back(
-        {Name(reason.rule), Sentence(reason.text), reason.kind, reason.certainty, reason.cause});
+    report.reasons.push_back({Name(reason.rule), ValidSentence(reason.text), reason.kind,
+                              reason.certainty, reason.cause});
   }
   report.chain = Describe(verdict.chain);
   report.considered = verdict.considered;
@@ -188,12 +189,12 @@ std::optional<HloComparison> DescribeComparison(const CaptureHeader& header,
     side.fingerprint = Name(side.fingerprint);
     side.dump = OptionalName(side.dump);
     side.computation = OptionalName(side.computation);
-    if (side.problem) side.problem = Sentence(*side.problem);
-    if (side.instruction) side.instruction = Sentence(*side.instruction);
+    if (side.problem) side.problem = ValidSentence(*side.problem);
+    if (side.instruction) side.instruction = ValidSentence(*side.instruction);
   }
   for (DifferingInput& input : comparison.inputs) {
     input.name = OptionalName(input.name);
-    for (std::string& value : input.values) value = Sentence(value);
+    for (std::string& value : input.values) value = ValidSentence(value);
   }
   return comparison;
 }

@@ -24,10 +24,10 @@ namespace {
 using classifier::Frame;
 
 // If the workers stand at more places than this, further groups tell a reader little.
-constexpr size_t kMaxGroups = 64;
+constexpr size_t kMaxStackGroups = 64;
 constexpr size_t kMaxGroupsInText = 6;
 // Members are spelled out up to this many.
-constexpr size_t kMaxSpelledOut = 10;
+constexpr size_t kMaxHostsSpelledOut = 10;
 constexpr size_t kMaxHostsBytes = 1024;
 
 // Beginnings of names of the C library, the loader, the kernel and the interpreter.
@@ -108,7 +108,7 @@ std::string Subject(const Report& report, const StackGroup& group, bool largest,
     std::string host = text::EscapeName(report.workers[worker].host);
     if (seen.insert(host).second) hosts.push_back(std::move(host));
   }
-  if (hosts.size() <= kMaxSpelledOut) return absl::StrJoin(hosts, ", ");
+  if (hosts.size() <= kMaxHostsSpelledOut) return absl::StrJoin(hosts, ", ");
   return absl::StrCat(group.workers.size(), " of ", all, " (",
                       text::JoinBounded(FoldNames(std::move(hosts)), kMaxHostsBytes), ")");
 }
@@ -145,11 +145,11 @@ std::vector<StackGroup> GroupStacks(const Capture& capture,
     if (a.workers.size() != b.workers.size()) return a.workers.size() > b.workers.size();
     return a.workers < b.workers;
   };
-  if (groups.size() > kMaxGroups) {
+  if (groups.size() > kMaxStackGroups) {
     std::sort(groups.begin(), groups.end(), [&](const StackGroup& a, const StackGroup& b) {
       return a.culprit != b.culprit ? a.culprit : rank(a, b);
     });
-    groups.resize(kMaxGroups);
+    groups.resize(kMaxStackGroups);
   }
   std::sort(groups.begin(), groups.end(), rank);
   return groups;

@@ -15,6 +15,11 @@
 
 namespace rapideye::digest {
 
+// Columns before the lines of a digest, its sections, and what they list.
+inline constexpr size_t kFirstIndent = 2;
+inline constexpr size_t kIndent = 4;
+inline constexpr size_t kItemIndent = 6;
+
 // 0.934 as "0.93", in any locale.
 inline std::string TwoPlaces(double share) {
   const auto percent = static_cast<int>(std::lround(share * 100));

@@ -13,9 +13,9 @@ namespace {
 
 using GroupKey = std::tuple<std::optional<int32_t>, std::optional<std::string>,
                             std::optional<std::string>>;  // launch, module, fingerprint
-using Place = std::tuple<std::optional<int64_t>, std::optional<int64_t>>;  // tag, pc
-using PositionKey = std::tuple<Place, std::optional<std::string>>;         // place, hlo
-using PlaceInProgram = std::tuple<std::string, CoreType, Place>;  // fingerprint, type, place
+using TagAndPc = std::tuple<std::optional<int64_t>, std::optional<int64_t>>;  // tag, pc
+using PositionKey = std::tuple<TagAndPc, std::optional<std::string>>;         // place, hlo
+using PlaceInProgram = std::tuple<std::string, CoreType, TagAndPc>;  // fingerprint, type, place
 
 // Facts that one worker reported and that hold for all with the same program.
 struct Shared {
@@ -36,9 +36,9 @@ const Program* ProgramOf(const Snapshot& snapshot, const Core& core) {
   return index < snapshot.programs.size() ? &snapshot.programs[index] : nullptr;
 }
 
-Place PlaceOf(const Core& core) {
+TagAndPc PlaceOf(const Core& core) {
   const Sequencer* sequencer = MainSequencer(core);
-  return sequencer ? Place{sequencer->tag, sequencer->pc} : Place{};
+  return sequencer ? TagAndPc{sequencer->tag, sequencer->pc} : TagAndPc{};
 }
 
 // Where workers contradict each other the smaller name stands, so that the
@@ -83,7 +83,7 @@ GroupKey GroupOf(const Program* program, const Core& core, const Shared& shared)
 
 PositionKey PositionOf(const Program* program, const Core& core, const Shared& shared) {
   const Sequencer* sequencer = MainSequencer(core);
-  const Place place = PlaceOf(core);
+  const TagAndPc place = PlaceOf(core);
   std::optional<std::string> hlo = sequencer ? sequencer->hlo : std::nullopt;
   if (program && !hlo) {
     auto known = shared.hlo_of.find(PlaceInProgram{program->fingerprint, core.type, place});
@@ -96,7 +96,7 @@ PositionKey PositionOf(const Program* program, const Core& core, const Shared& s
 // Pc 0 with nothing queued. A core that reports no pc is not known to be idle.
 bool Idle(const Core& core) { return std::get<1>(PlaceOf(core)) == 0 && core.queued.empty(); }
 
-std::optional<size_t> IndexOf(const std::vector<ReportWorker>& workers, WorkerId id) {
+std::optional<size_t> WorkerIndex(const std::vector<ReportWorker>& workers, WorkerId id) {
   auto it = std::lower_bound(workers.begin(), workers.end(), id,
                              [](const ReportWorker& w, WorkerId want) { return w.id < want; });
   if (it == workers.end() || it->id != id) return std::nullopt;
@@ -111,7 +111,7 @@ Table Tabulate(const Capture& capture, const std::vector<ReportWorker>& workers,
 
   Table table;
   for (const Snapshot& snapshot : capture.snapshots) {
-    const std::optional<size_t> worker = IndexOf(workers, snapshot.worker);
+    const std::optional<size_t> worker = WorkerIndex(workers, snapshot.worker);
     if (!worker) continue;
     auto suspects = accused.find(snapshot.worker);
     for (const Core& core : snapshot.cores) {

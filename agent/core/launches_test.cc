@@ -61,7 +61,7 @@ TEST(Transitions, CoresThatAreGoneAreForgotten) {
 }
 
 constexpr absl::Duration At(int seconds) { return absl::Seconds(seconds); }
-constexpr SequencerKey kFirst{0, SequencerType::kTensorCoreSequencer, 0};
+constexpr SequencerKey kFirstSequencer{0, SequencerType::kTensorCoreSequencer, 0};
 
 TEST(PositionAgesTest, StandsStillSinceTheLastChangeOfAnyPart) {
   using Change = void (*)(CoreSample&);
@@ -79,10 +79,10 @@ TEST(PositionAgesTest, StandsStillSinceTheLastChangeOfAnyPart) {
     PositionAges position_ages;
     position_ages.Observe({{}, {core}}, At(0));
     position_ages.Observe({{}, {core}}, At(5));
-    EXPECT_EQ(position_ages.StillSince(kFirst), At(0));
+    EXPECT_EQ(position_ages.StillSince(kFirstSequencer), At(0));
     change(core);
     position_ages.Observe({{}, {core}}, At(10));
-    EXPECT_EQ(position_ages.StillSince(kFirst), At(10));
+    EXPECT_EQ(position_ages.StillSince(kFirstSequencer), At(10));
   }
 }
 
@@ -90,9 +90,9 @@ TEST(PositionAgesTest, WhatIsNoLongerReportedIsForgotten) {
   PositionAges position_ages;
   position_ages.Observe({{}, {Running(0, "aa", 10, 5)}}, At(0));
   position_ages.Observe({{}, {Running(1, "aa", 10, 5)}}, At(5));
-  EXPECT_EQ(position_ages.StillSince(kFirst), std::nullopt);
+  EXPECT_EQ(position_ages.StillSince(kFirstSequencer), std::nullopt);
   position_ages.Observe({{}, {Running(0, "aa", 10, 5)}}, At(10));
-  EXPECT_EQ(position_ages.StillSince(kFirst), At(10));
+  EXPECT_EQ(position_ages.StillSince(kFirstSequencer), At(10));
 }
 
 TEST(PositionAgesTest, RemembersHloWhileTheInstructionIsTheSame) {
@@ -101,11 +101,11 @@ TEST(PositionAgesTest, RemembersHloWhileTheInstructionIsTheSame) {
   position_ages.Observe({{}, {WithHlo(core, "all-reduce.3", "jit_step")}}, At(0));
   core.sequencers[0].tracemark = 77;
   position_ages.Observe({{}, {core}}, At(5));
-  ASSERT_NE(position_ages.HloOf(kFirst), nullptr);
-  EXPECT_EQ(position_ages.HloOf(kFirst)->instruction, "all-reduce.3");
+  ASSERT_NE(position_ages.HloOf(kFirstSequencer), nullptr);
+  EXPECT_EQ(position_ages.HloOf(kFirstSequencer)->instruction, "all-reduce.3");
   core.sequencers[0].pc = 6;
   position_ages.Observe({{}, {core}}, At(10));
-  EXPECT_EQ(position_ages.HloOf(kFirst), nullptr);
+  EXPECT_EQ(position_ages.HloOf(kFirstSequencer), nullptr);
 }
 
 using ::testing::IsEmpty;

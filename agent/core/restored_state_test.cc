@@ -130,7 +130,7 @@ TEST(IncidentMemory, RestoredIsForTheSameProcessOnly) {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr char kIncident[] = "20260131T235959Z-00000001";
+constexpr char kHeldIncident[] = "20260131T235959Z-00000001";
 const absl::Duration kThen = absl::Hours(50);
 
 wire::Hello Self() {
@@ -163,7 +163,7 @@ SavedState Kept() {
   SavedState kept;
   kept.kept_at = kThen;
   kept.hello = Self();
-  kept.hello.incident = wire::IncidentMemory{kIncident, true, "17@4"};
+  kept.hello.incident = wire::IncidentMemory{kHeldIncident, true, "17@4"};
   kept.snapshot = Stuck(5, 0x40);
   kept.snapshot->programs[0].module = "jit_step";
   kept.snapshot->cores[0].sequencers[0].hlo = "all-reduce.3";
@@ -331,8 +331,8 @@ SavedState LeftByAnAgentThatSawAHang(bool welcome) {
   Agent script;
   if (welcome) {
     script.Welcome();
-    script.Receive(wire::Collect{1, true, absl::Seconds(2), kIncident});
-    script.Receive(wire::Concluded{kIncident});
+    script.Receive(wire::Collect{1, true, absl::Seconds(2), kHeldIncident});
+    script.Receive(wire::Concluded{kHeldIncident});
   }
   script.Pass(absl::Seconds(30));
   script.Step(ShutdownRequested{});
@@ -355,7 +355,7 @@ TEST(AgentCoreKeeps, TheNextAgentRemembersTheIncident) {
   Agent next(kept);
   const auto hellos = next.Sent<wire::Hello>();
   ASSERT_THAT(hellos, SizeIs(1));
-  EXPECT_EQ(hellos[0].incident, (wire::IncidentMemory{kIncident, true, "17@4"}));
+  EXPECT_EQ(hellos[0].incident, (wire::IncidentMemory{kHeldIncident, true, "17@4"}));
 }
 
 TEST(AgentCoreKeeps, AnotherProcessInheritsNothing) {
@@ -383,7 +383,7 @@ TEST(AgentCoreKeeps, CommandsWithoutEndDoNotWearOutTheDisk) {
   script.Welcome();
   for (int i = 0; i < 1000; ++i) {
     script.Receive(wire::Collect{i + 1, true, absl::Seconds(2),
-                                 i % 2 == 0 ? kIncident : "20260131T235959Z-00000002"});
+                                 i % 2 == 0 ? kHeldIncident : "20260131T235959Z-00000002"});
   }
   EXPECT_THAT(script.kept, SizeIs(testing::Le(1)));
   script.Pass(absl::Seconds(2));
@@ -422,7 +422,7 @@ TEST(AgentCoreKeeps, AlarmThatWentDownWithItsStreamIsToldByTheNextAgent) {
     line.key = "hang";
     script.Step(LogsRead{{{line}, {}}});
     ASSERT_THAT(script.Sent<wire::Alarm>(), SizeIs(1));
-    if (arrived) script.Receive(wire::Collect{1, true, absl::Seconds(2), kIncident});
+    if (arrived) script.Receive(wire::Collect{1, true, absl::Seconds(2), kHeldIncident});
     script.Step(StreamClosed{script.stream, absl::UnavailableError("gone")});
     script.Step(ShutdownRequested{});
     ASSERT_FALSE(script.kept.empty());

@@ -31,7 +31,7 @@ http::Response Text(int status, std::string text) {
   return {.status = status, .body = std::move(text) + "\n", .headers = {}};
 }
 
-http::Response Html(std::string page) {
+http::Response HtmlResponse(std::string page) {
   return {.content_type = kHtmlType, .body = std::move(page), .headers = {{kPolicy, PagePolicy()}}};
 }
 
@@ -58,7 +58,7 @@ constexpr Form kForms[] = {
     {"", IncidentForm::kHtml, kHtmlType},
 };
 
-http::Response Document(const IncidentArchive& archive, const std::string& id, const Form& form) {
+http::Response DocumentOf(const IncidentArchive& archive, const std::string& id, const Form& form) {
   absl::StatusOr<std::string> document = archive.Read(id, form.form);
   if (!document.ok()) return Failure(document.status());
   http::Response response = {
@@ -224,7 +224,7 @@ http::Response Web::Fleet() {
                      "here: ",
                      digest::Html(std::string(read.status().message())), "</p>\n</section>\n"));
   });
-  if (page.has_value()) return Html(*page);
+  if (page.has_value()) return HtmlResponse(*page);
   http::Response busy = Text(503, "the fleet history is slow, or much is asked; try again");
   busy.headers.emplace_back("Retry-After", "2");
   return busy;
@@ -289,7 +289,7 @@ http::Response Web::Incident(const std::string& name) {
     if (!IsIncidentId(id)) break;
     const bool page = form.form == IncidentForm::kHtml;
     http::Response response = FromDisk([id, &form](const IncidentArchive& archive) {
-      http::Response document = Document(archive, id, form);
+      http::Response document = DocumentOf(archive, id, form);
       return form.form == IncidentForm::kHtml && document.status == 200
                  ? WithDecisions(std::move(document), archive, id)
                  : document;
@@ -310,13 +310,14 @@ http::Response Web::Answer(const http::Request& request) {
   }
   if (path == "/healthz") return Health(/*readiness=*/false);
   if (path == "/readyz") return Health(/*readiness=*/true);
-  if (path == "/") return Html(StatusPage(AskStatus().get(), sources_.read().disk));
+  if (path == "/") return HtmlResponse(StatusPage(AskStatus().get(), sources_.read().disk));
   if (path == "/fleet") return Fleet();
   if (path == "/incidents") {
     return FromDisk([status = AskStatus()](const IncidentArchive& archive) {
       const auto incidents = archive.List(kMaxListedOnPage);
       if (!incidents.ok()) return Failure(incidents.status());
-      return Html(IncidentsPage(*incidents, incidents->size() == kMaxListedOnPage, status.get()));
+      return HtmlResponse(
+          IncidentsPage(*incidents, incidents->size() == kMaxListedOnPage, status.get()));
     });
   }
   if (absl::StartsWith(path, kIncidents)) return Incident(path.substr(sizeof(kIncidents) - 1));

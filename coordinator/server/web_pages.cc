@@ -148,7 +148,7 @@ void AppendFact(const std::string& value, const std::string& what, std::string& 
   absl::StrAppend(&page, "<li><b>", value, "</b>", what, "</li>\n");
 }
 
-std::string Facts(const JobStatus& status) {
+std::string FactsOf(const JobStatus& status) {
   std::string html = absl::StrCat("<h2>", status.job.empty() ? "no job yet" : Html(status.job),
                                   "</h2>\n<ul class=\"facts big\">\n");
   AppendFact(absl::StrCat(Grouped(status.connected), " of ", Grouped(status.expected)),
@@ -394,7 +394,7 @@ std::string StatusPage(const JobStatus* status, const DiskReport& disk) {
   }
   absl::StrAppend(
       &main, Part("disk", DiskProblem(disk)), Part("hero", Hero(*status)),
-      Part("facts", Facts(*status)), Part("strip", Strip(status->last_hour)),
+      Part("facts", FactsOf(*status)), Part("strip", Strip(status->last_hour)),
       Part("map", LiveMapSection(*status)), Part("phases", Phases(*status)),
       Part("missing", Workers(absl::StrCat("Missing: ",
                                            Counted(status->expected - status->connected, "worker")),

@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::Pair;
 
-constexpr char kId[] = "20261120T124419Z-5dc4d1c8";
+constexpr char kIncidentId[] = "20261120T124419Z-5dc4d1c8";
 constexpr char kDigest[] = R"({"schemaVersion":1,"incidentId":"20261120T124419Z-5dc4d1c8",
 "job":"llama","detectedAt":"2026-11-20T12:44:19.139Z","trigger":"no-progress",
 "cause":"BAD_TPU_CHIP","detail":"TENSOR_CORE","confidence":0.97,"headline":"Bad.",
@@ -60,8 +60,8 @@ class WebTest : public ::testing::Test {
 
   http::Response Get(const std::string& path) { return web_->Answer({.path = path}); }
   void Store(const std::string& file, const std::string& bytes) const {
-    fs::create_directories(root_ + "/incidents/" + kId);
-    std::ofstream(root_ + "/incidents/" + kId + "/" + file) << bytes;
+    fs::create_directories(root_ + "/incidents/" + kIncidentId);
+    std::ofstream(root_ + "/incidents/" + kIncidentId + "/" + file) << bytes;
   }
 
   std::string root_;
@@ -115,7 +115,7 @@ TEST_F(WebTest, WhoIsAskedToStopTakesNoAgentsButIsWell) {
 TEST_F(WebTest, IncidentsAreListed) {
   EXPECT_THAT(Get("/incidents").body, HasSubstr("None."));
   Store("digest.json", kDigest);
-  EXPECT_THAT(Get("/incidents").body, AllOf(HasSubstr(kId), HasSubstr("BAD_TPU_CHIP")));
+  EXPECT_THAT(Get("/incidents").body, AllOf(HasSubstr(kIncidentId), HasSubstr("BAD_TPU_CHIP")));
 }
 
 TEST_F(WebTest, IncidentInEveryForm) {
@@ -123,7 +123,7 @@ TEST_F(WebTest, IncidentInEveryForm) {
   Store("digest.txt", "the text");
   Store("digest.html", "the page");
   Store("capture.jsonl.gz", "the capture");
-  const std::string incident = std::string("/incidents/") + kId;
+  const std::string incident = std::string("/incidents/") + kIncidentId;
   const http::Response page = Get(incident);
   EXPECT_THAT(page.body, HasSubstr("the page"));
   EXPECT_THAT(page.content_type, HasSubstr("text/html"));
@@ -135,33 +135,33 @@ TEST_F(WebTest, IncidentInEveryForm) {
   const http::Response capture = Get(incident + ".capture.jsonl.gz");
   EXPECT_EQ(capture.body, "the capture");
   EXPECT_EQ(capture.content_type, "application/gzip");
-  EXPECT_THAT(capture.headers, Contains(Pair("Content-Disposition", HasSubstr(kId))));
+  EXPECT_THAT(capture.headers, Contains(Pair("Content-Disposition", HasSubstr(kIncidentId))));
 }
 
 TEST_F(WebTest, IncidentThatIsNotThereOrNotWhole) {
-  EXPECT_EQ(Get(std::string("/incidents/") + kId).status, 404);
+  EXPECT_EQ(Get(std::string("/incidents/") + kIncidentId).status, 404);
   Store("digest.txt", "the text");
-  EXPECT_EQ(Get(std::string("/incidents/") + kId + ".json").status, 500);
+  EXPECT_EQ(Get(std::string("/incidents/") + kIncidentId + ".json").status, 500);
   EXPECT_THAT(Get("/incidents").body, HasSubstr("damaged: digest.json is missing"));
 }
 
 // The page is that of a real digest: a link must not be lost when its markup changes.
 TEST_F(WebTest, ThePageOfAnIncidentLeadsBack) {
   digest::Report report;
-  report.incident_id = kId;
+  report.incident_id = kIncidentId;
   report.files.text = "digest.txt";
   report.files.html = "digest.html";
   const std::string page = digest::RenderHtml(report);
   EXPECT_THAT(page, Not(HasSubstr("href=\"/incidents\"")));
   Store("digest.html", page);
-  EXPECT_THAT(Get(std::string("/incidents/") + kId).body,
+  EXPECT_THAT(Get(std::string("/incidents/") + kIncidentId).body,
               AllOf(HasSubstr("<a href=\"/\">Job</a>"), HasSubstr("<a href=\"/incidents\">")));
 }
 
 TEST_F(WebTest, TheNewestIncidentHasAnAddressOfItsOwn) {
   EXPECT_EQ(Get("/incidents/latest").status, 404);
   Store("digest.json", kDigest);
-  const std::string incident = std::string("/incidents/") + kId;
+  const std::string incident = std::string("/incidents/") + kIncidentId;
   for (const std::string suffix : {"", ".json", ".capture.jsonl.gz"}) {
     const http::Response answer = Get("/incidents/latest" + suffix);
     EXPECT_EQ(answer.status, 302);
@@ -176,9 +176,10 @@ TEST_F(WebTest, NothingElseIsServed) {
   for (const std::string& path :
        {std::string("/nothing"), std::string("/incidents/"), std::string(""), std::string("//"),
         std::string("/metrics/"), std::string("/incidents/../version"),
-        std::string("/incidents/../../etc/passwd"), std::string("/incidents/") + kId + "/../x.json",
-        std::string("/incidents/") + kId + "/digest.json",
-        std::string("/incidents/") + kId + ".xml", std::string("/incidents/.json"),
+        std::string("/incidents/../../etc/passwd"),
+        std::string("/incidents/") + kIncidentId + "/../x.json",
+        std::string("/incidents/") + kIncidentId + "/digest.json",
+        std::string("/incidents/") + kIncidentId + ".xml", std::string("/incidents/.json"),
         std::string("/incidents/<script>")}) {
     const http::Response response = Get(path);
     EXPECT_EQ(response.status, 404) << path;
@@ -192,7 +193,7 @@ TEST_F(WebTest, AtTheEndNobodyWaits) {
   web_->Stop();
   EXPECT_THAT(Get("/").body, HasSubstr("has not answered"));
   EXPECT_EQ(Get("/incidents").status, 503);
-  EXPECT_EQ(Get(std::string("/incidents/") + kId).status, 503);
+  EXPECT_EQ(Get(std::string("/incidents/") + kIncidentId).status, 503);
 }
 
 }  // namespace

@@ -21,11 +21,11 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr char kId[] = "20261120T124419Z-5dc4d1c8";
+constexpr char kIncidentId[] = "20261120T124419Z-5dc4d1c8";
 
 // A worker whose runtime has vanished.
 Conclude Hang() {
-  Conclude conclude{.incident_id = kId,
+  Conclude conclude{.incident_id = kIncidentId,
                     .capture = {},
                     .detect_to_collect = absl::Milliseconds(300),
                     .collect = absl::Seconds(2),
@@ -64,7 +64,7 @@ class IncidentWriterTest : public ::testing::Test {
                    .concluded = [&](IncidentConcluded event) { concluded.set_value(event); }});
     writer.Post(Hang());
     const IncidentConcluded event = concluded.get_future().get();
-    EXPECT_EQ(event.incident_id, kId);
+    EXPECT_EQ(event.incident_id, kIncidentId);
     EXPECT_TRUE(event.hang);
     return digest.get_future().get();  // the digest came first
   }
@@ -80,7 +80,7 @@ TEST_F(IncidentWriterTest, StatesHowLongItTookOnceTheDigestIsInTheLog) {
   EXPECT_EQ(written_->times.detection, absl::Seconds(10));
   EXPECT_EQ(written_->times.collection, absl::Milliseconds(2300));
   EXPECT_GT(written_->times.digest, absl::ZeroDuration());
-  EXPECT_EQ(written_->incident_id, kId);
+  EXPECT_EQ(written_->incident_id, kIncidentId);
   EXPECT_EQ(written_->job, "llama");
   EXPECT_THAT(written_->text, HasSubstr("Full error digest:"));
   EXPECT_TRUE(written_->verdict.has_value());
@@ -90,7 +90,7 @@ TEST_F(IncidentWriterTest, AllFormsAreOnDiskBeforeTheDigestIsInTheLog) {
   EXPECT_THAT(Digest(RealDisk(), absl::Seconds(30)), HasSubstr("Full error digest:"));
   EXPECT_NE(cause_, Cause::kNoHang);
   for (const char* file : {"capture.jsonl.gz", "digest.json", "digest.txt", "digest.html"}) {
-    EXPECT_GT(fs::file_size(root_ + "/incidents/" + kId + "/" + file), 0u) << file;
+    EXPECT_GT(fs::file_size(root_ + "/incidents/" + kIncidentId + "/" + file), 0u) << file;
   }
 }
 
@@ -114,7 +114,7 @@ TEST_F(IncidentWriterTest, AVerdictThatTakesTooLongDoesNotSilenceTheDigest) {
   writer.Post(Hang());
   concluded.get_future().wait();
   EXPECT_THAT(digest.get_future().get(), HasSubstr("Full error digest:"));
-  EXPECT_GT(fs::file_size(root_ + "/incidents/" + kId + "/capture.jsonl.gz"), 0u);
+  EXPECT_GT(fs::file_size(root_ + "/incidents/" + kIncidentId + "/capture.jsonl.gz"), 0u);
   never.set_value();
 }
 
@@ -142,7 +142,7 @@ TEST_F(IncidentWriterTest, ARenderingThatTakesTooLongLeavesTheCauseAndItsCulprit
   EXPECT_THAT(text, HasSubstr("Full error digest:"));
   EXPECT_THAT(text, HasSubstr("h0"));
   for (const char* file : {"capture.jsonl.gz", "digest.json", "digest.txt", "digest.html"}) {
-    EXPECT_GT(fs::file_size(root_ + "/incidents/" + kId + "/" + file), 0u) << file;
+    EXPECT_GT(fs::file_size(root_ + "/incidents/" + kIncidentId + "/" + file), 0u) << file;
   }
   never.set_value();
 }
@@ -166,7 +166,10 @@ TEST_F(IncidentWriterTest, DiskThatHangsDoesNotSilenceTheDigest) {
 Conclude Divergence() {
   classifier::testing::Scenario scenario({.slices = 1});
   scenario.RunOther(0, 2, "jit_step", "ee77");
-  return {.incident_id = kId, .capture = scenario.capture, .detect_to_collect = {}, .collect = {}};
+  return {.incident_id = kIncidentId,
+          .capture = scenario.capture,
+          .detect_to_collect = {},
+          .collect = {}};
 }
 
 TEST_F(IncidentWriterTest, DivergedProgramsAreComparedBeforeTheDigest) {
@@ -181,11 +184,11 @@ TEST_F(IncidentWriterTest, DivergedProgramsAreComparedBeforeTheDigest) {
                  .concluded = [](const IncidentConcluded&) {}});
   writer.Post(Divergence());
   const TextsWanted texts = wanted.get_future().get();
-  EXPECT_EQ(texts.incident_id, kId);
+  EXPECT_EQ(texts.incident_id, kIncidentId);
   ASSERT_EQ(texts.sides.size(), 2u);
   TextsGathered gathered{.incident_id = "another", .sides = {}};
   writer.Post(gathered);  // the writer does not wait for these
-  gathered.incident_id = kId;
+  gathered.incident_id = kIncidentId;
   for (const ProgramSide& side : texts.sides) {
     gathered.sides.push_back({side, side.workers.front(), std::nullopt, "there is no dump"});
   }
@@ -216,7 +219,7 @@ Conclude Look(bool again, bool known) {
     scenario.Put(scenario.Tensor(0, 1, 2), 0, classifier::testing::kStep,
                  classifier::testing::kCompute);
   }
-  return {.incident_id = kId,
+  return {.incident_id = kIncidentId,
           .capture = scenario.capture,
           .detect_to_collect = {},
           .collect = {},
@@ -340,14 +343,14 @@ TEST_F(FurtherLooksTest, AVerdictThatHasChangedTakesThePlaceOfTheFirst) {
   EXPECT_THAT(digests_[0], Not(HasSubstr("Revision:")));
   EXPECT_THAT(digests_[1], HasSubstr("Revision: 2"));
   ASSERT_EQ(found_.size(), 2u);
-  EXPECT_EQ(found_[1].id, IncidentKey(kId, 2));
+  EXPECT_EQ(found_[1].id, IncidentKey(kIncidentId, 2));
   EXPECT_EQ(found_[1].cause, "BAD_TPU_CHIP");
   pipeline_->Keep({.id = "20261120T124420Z-00000000", .files = {}}).wait();  // they are on disk
   ASSERT_GE(wrote_.size(), 2u);
-  EXPECT_EQ(wrote_[0], kId);
-  EXPECT_EQ(wrote_[1], IncidentKey(kId, 2));
+  EXPECT_EQ(wrote_[0], kIncidentId);
+  EXPECT_EQ(wrote_[1], IncidentKey(kIncidentId, 2));
   std::ostringstream json;
-  json << std::ifstream(root_ + "/incidents/" + kId + "/digest.json").rdbuf();
+  json << std::ifstream(root_ + "/incidents/" + kIncidentId + "/digest.json").rdbuf();
   EXPECT_THAT(json.str(), HasSubstr("\"revision\": 2"));
   EXPECT_THAT(json.str(), HasSubstr("BAD_TPU_CHIP"));
 }

@@ -16,8 +16,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMaxBytes = 16 << 10;
-constexpr char kName[] = "learnt.json";
+constexpr size_t kMaxLearntBytes = 16 << 10;
+constexpr char kLearntFile[] = "learnt.json";
 constexpr char kIncarnation[] = "jobIncarnation";
 
 struct Field {
@@ -34,7 +34,9 @@ constexpr std::array<Field, 7> kFields = {{
     {"evalMs", &LearntPauses::eval},
 }};
 
-std::string PathIn(const std::string& state_dir) { return absl::StrCat(state_dir, "/", kName); }
+std::string LearntFileIn(const std::string& state_dir) {
+  return absl::StrCat(state_dir, "/", kLearntFile);
+}
 
 }  // namespace
 
@@ -67,8 +69,8 @@ absl::StatusOr<KeptPauses> ParseLearnt(const std::string& text) {
 }
 
 std::optional<KeptPauses> ReadLearnt(const std::string& state_dir, Disk& disk) {
-  const std::string path = PathIn(state_dir);
-  const absl::StatusOr<std::string> text = disk.ReadFile(path, kMaxBytes);
+  const std::string path = LearntFileIn(state_dir);
+  const absl::StatusOr<std::string> text = disk.ReadFile(path, kMaxLearntBytes);
   if (absl::IsNotFound(text.status())) return std::nullopt;
   absl::StatusOr<KeptPauses> pauses = text.ok() ? ParseLearnt(*text) : text.status();
   if (pauses.ok()) return *std::move(pauses);
@@ -84,10 +86,10 @@ LearntFile::~LearntFile() { worker_.Stop(kDiskPatience); }
 
 void LearntFile::Write(KeptPauses pauses) {
   worker_.PostLatest([state_dir = state_dir_, disk = disk_, pauses = std::move(pauses)] {
-    const absl::Status status = StoreText(*disk, state_dir, kName, LearntText(pauses));
+    const absl::Status status = StoreText(*disk, state_dir, kLearntFile, LearntText(pauses));
     if (status.ok()) return;
-    spdlog::error("{}: {}; the next coordinator learns the job's pauses anew", PathIn(state_dir),
-                  std::string(status.message()));
+    spdlog::error("{}: {}; the next coordinator learns the job's pauses anew",
+                  LearntFileIn(state_dir), std::string(status.message()));
   });
 }
 

@@ -6,7 +6,7 @@
 namespace rapideye::testbed {
 namespace {
 
-absl::Status Apply(const ControlLine& line, Worker& worker) {
+absl::Status ApplyCheckpoint(const ControlLine& line, Worker& worker) {
   absl::StatusOr<int> seconds = IntegerArgument(line, "seconds");
   if (!seconds.ok()) return seconds.status();
   if (*seconds < 1) return absl::InvalidArgumentError("seconds: give 1 or more");
@@ -20,6 +20,6 @@ absl::Status Apply(const ControlLine& line, Worker& worker) {
 
 const Fault kCheckpoint = {
     "checkpoint", "seconds=N: for so long the loop writes a checkpoint and launches nothing",
-    Apply};
+    ApplyCheckpoint};
 
 }  // namespace rapideye::testbed

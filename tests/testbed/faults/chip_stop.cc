@@ -6,7 +6,7 @@
 namespace rapideye::testbed {
 namespace {
 
-absl::Status Apply(const ControlLine& line, Worker& worker) {
+absl::Status ApplyChipStop(const ControlLine& line, Worker& worker) {
   return FaultAtPlace(
       line, worker, "chip-stop",
       [&recovery = worker.recovery(), age = worker.recovery().age()](
@@ -19,6 +19,6 @@ const Fault kChipStop = {"chip-stop",
                          RAPIDEYE_PLACE_ARGUMENTS
                          ": the chip stops in the N-th compute operation before or after the "
                          "last collective",
-                         Apply};
+                         ApplyChipStop};
 
 }  // namespace rapideye::testbed

@@ -26,7 +26,7 @@ std::string HaltText(absl::string_view why, const Launch& launch, int operation)
       HloLocation(*launch.program, op));
 }
 
-absl::Status Apply(const ControlLine& line, Worker& worker) {
+absl::Status ApplyCoreHalt(const ControlLine& line, Worker& worker) {
   absl::StatusOr<std::string> why = StringArgument(line, "why");
   if (!why.ok()) return why.status();
   if (*why != "assertion" && *why != "hardware") {
@@ -43,7 +43,8 @@ absl::Status Apply(const ControlLine& line, Worker& worker) {
 
 }  // namespace
 
-const Fault kCoreHalt = {
-    "core-halt", RAPIDEYE_PLACE_ARGUMENTS " why=assertion|hardware: the core halts there", Apply};
+const Fault kCoreHalt = {"core-halt",
+                         RAPIDEYE_PLACE_ARGUMENTS " why=assertion|hardware: the core halts there",
+                         ApplyCoreHalt};
 
 }  // namespace rapideye::testbed

@@ -17,7 +17,7 @@ constexpr int64_t kStride = 17;
 // Much shorter than any polling interval.
 constexpr std::chrono::milliseconds kTurn{7};
 
-absl::Status Apply(const ControlLine& line, Worker& worker) {
+absl::Status ApplyCoreLoop(const ControlLine& line, Worker& worker) {
   return FaultAtPlace(line, worker, "core-loop",
                       [&recovery = worker.recovery(), age = worker.recovery().age()](
                           Core& core, const Launch&, int, const std::stop_token& stop) {
@@ -35,6 +35,6 @@ absl::Status Apply(const ControlLine& line, Worker& worker) {
 }  // namespace
 
 const Fault kCoreLoop = {"core-loop", RAPIDEYE_PLACE_ARGUMENTS ": the core loops there for ever",
-                         Apply};
+                         ApplyCoreLoop};
 
 }  // namespace rapideye::testbed

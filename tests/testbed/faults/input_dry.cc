@@ -7,7 +7,7 @@
 namespace rapideye::testbed {
 namespace {
 
-absl::Status Apply(const ControlLine& line, Worker& worker) {
+absl::Status ApplyInputDry(const ControlLine& line, Worker& worker) {
   absl::StatusOr<std::string> where = StringArgument(line, "where");
   if (!where.ok()) return where.status();
   if (*where != "launch" && *where != "entry") {
@@ -29,6 +29,6 @@ absl::Status Apply(const ControlLine& line, Worker& worker) {
 const Fault kInputDry = {"input-dry",
                          "where=launch|entry [after=STEP]: no more batches for the host to launch "
                          "with, or for the launched programs to begin with",
-                         Apply};
+                         ApplyInputDry};
 
 }  // namespace rapideye::testbed

@@ -8,7 +8,7 @@
 namespace rapideye::testbed {
 namespace {
 
-absl::Status Apply(const ControlLine&, Worker& worker) {
+absl::Status ApplyLaunchOrder(const ControlLine&, Worker& worker) {
   if (worker.step().size() != 2) {
     return absl::InvalidArgumentError(
         absl::StrCat("launch-order: needs two programs a step, here are ", worker.step().size()));
@@ -27,6 +27,7 @@ absl::Status Apply(const ControlLine&, Worker& worker) {
 
 }  // namespace
 
-const Fault kLaunchOrder = {"launch-order", "the two programs of each step change places", Apply};
+const Fault kLaunchOrder = {"launch-order", "the two programs of each step change places",
+                            ApplyLaunchOrder};
 
 }  // namespace rapideye::testbed

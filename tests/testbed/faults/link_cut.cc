@@ -37,7 +37,7 @@ absl::Status DropAll(Worker& worker, WorkerId peer) {
   return absl::UnavailableError(absl::StrCat("SO_ATTACH_FILTER: ", std::strerror(errno)));
 }
 
-absl::Status Apply(const ControlLine& line, Worker& worker) {
+absl::Status ApplyLinkCut(const ControlLine& line, Worker& worker) {
   absl::StatusOr<std::string> text = StringArgument(line, "peer");
   if (!text.ok()) return text.status();
   std::vector<WorkerId> peers;
@@ -62,6 +62,6 @@ const Fault kLinkCut = {
     "link-cut",
     "peer=S.T|all: nothing arrives any more from this peer, or from anybody; to be given to both "
     "ends",
-    Apply};
+    ApplyLinkCut};
 
 }  // namespace rapideye::testbed

@@ -8,7 +8,7 @@ namespace rapideye::testbed {
 namespace {
 
 template <Compilation kCompilation>
-absl::Status Apply(const ControlLine& line, Worker& worker) {
+absl::Status ApplyOtherCompilation(const ControlLine& line, Worker& worker) {
   return ReplaceProgram(line, worker, "other-compilation", [](const Worker& w, int number) {
     StepOptions options = w.options().step;
     options.compilation = kCompilation;
@@ -20,12 +20,12 @@ absl::Status Apply(const ControlLine& line, Worker& worker) {
 
 const Fault kOtherCompilation = {"other-compilation",
                                  "[program=N]: the N-th program of each step, by another compiler",
-                                 Apply<Compilation::kDivergent>};
+                                 ApplyOtherCompilation<Compilation::kDivergent>};
 const Fault kOtherFlags = {"other-flags",
                            "[program=N]: the N-th program of each step, with another flag",
-                           Apply<Compilation::kOtherFlags>};
+                           ApplyOtherCompilation<Compilation::kOtherFlags>};
 const Fault kOtherSource = {"other-source",
                             "[program=N]: the N-th program of each step, of another script",
-                            Apply<Compilation::kOtherSource>};
+                            ApplyOtherCompilation<Compilation::kOtherSource>};
 
 }  // namespace rapideye::testbed

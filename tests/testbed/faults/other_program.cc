@@ -5,7 +5,7 @@
 namespace rapideye::testbed {
 namespace {
 
-absl::Status Apply(const ControlLine& line, Worker& worker) {
+absl::Status ApplyOtherProgram(const ControlLine& line, Worker& worker) {
   return ReplaceProgram(line, worker, "other-program",
                         [](const Worker& w, int) { return MakeOtherProgram(w.options().step); });
 }
@@ -14,6 +14,6 @@ absl::Status Apply(const ControlLine& line, Worker& worker) {
 
 const Fault kOtherProgram = {
     "other-program", "[program=N]: another program takes the place of the N-th of each step",
-    Apply};
+    ApplyOtherProgram};
 
 }  // namespace rapideye::testbed

@@ -6,7 +6,7 @@
 namespace rapideye::testbed {
 namespace {
 
-absl::Status Apply(const ControlLine&, Worker& worker) {
+absl::Status ApplyProgramNotQueued(const ControlLine&, Worker& worker) {
   worker.host().AddRewrite([&worker, age = worker.recovery().age()](int64_t number, Step& step,
                                                                     const std::stop_token& stop) {
     if (worker.recovery().Over(age)) return;
@@ -19,6 +19,7 @@ absl::Status Apply(const ControlLine&, Worker& worker) {
 
 }  // namespace
 
-const Fault kProgramNotQueued = {"program-not-queued", "the host queues nothing more", Apply};
+const Fault kProgramNotQueued = {"program-not-queued", "the host queues nothing more",
+                                 ApplyProgramNotQueued};
 
 }  // namespace rapideye::testbed

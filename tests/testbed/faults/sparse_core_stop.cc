@@ -6,7 +6,7 @@
 namespace rapideye::testbed {
 namespace {
 
-absl::Status Apply(const ControlLine& line, Worker& worker) {
+absl::Status ApplySparseCoreStop(const ControlLine& line, Worker& worker) {
   absl::StatusOr<int> chip = IntegerArgument(line, "chip");
   if (!chip.ok()) return chip.status();
   absl::StatusOr<int> index = IntegerArgument(line, "core", 0);
@@ -36,6 +36,6 @@ absl::Status Apply(const ControlLine& line, Worker& worker) {
 
 const Fault kSparseCoreStop = {"sparse-core-stop",
                                "chip=C [core=N]: the N-th SparseCore of the chip stops in its work",
-                               Apply};
+                               ApplySparseCoreStop};
 
 }  // namespace rapideye::testbed
