@@ -210,12 +210,14 @@ class Tidy(Tree):
     def test_files_that_are_compiled_together_are_checked_together(self):
         with open(os.path.join(ROOT, ".clang-tidy"), encoding="utf-8") as file:
             self.write(".clang-tidy", file.read())
-        sources = [self.write("agent/a.cc", "int f() { return 1; }\n"),
+        self.write("agent/a.h", "int f();\n")
+        sources = [self.write("agent/a.cc", '#include "agent/a.h"\nint f() { return 1; }\n'),
                    self.write("agent/b.cc", "int g() { return f(); }\n")]
         unit = self.write("build/x.dir/Unity/unity_0_cxx.cxx",
                           "".join(f'#include "{source}"\n' for source in sources))
         self.write("build/compile_commands.json", json.dumps(
-            [{"directory": self.root, "command": f"/usr/bin/g++ -c {unit} -o a.o", "file": unit}]))
+            [{"directory": self.root, "file": unit,
+              "command": f"/usr/bin/g++ -I{self.root} -c {unit} -o a.o"}]))
         self.assertEqual(self.run_tidy(each=False), (1, 0, []))
         self.assertEqual(self.run_tidy(each=False), (0, 1, []))
         self.assertEqual(self.run_tidy(), (2, 0, ["agent/b.cc"]))

@@ -132,7 +132,9 @@ def entries(root, build, each):
     for entry in every:
         shipped = ships(entry["file"]) if each else all(ships(path) for path in entry["sources"])
         if shipped:
-            ours[entry["file"]] = dict(entry, command=without_precompiled(entry["command"]))
+            # clang-tidy reads no entry with more than these.
+            ours[entry["file"]] = {"directory": entry["directory"], "file": entry["file"],
+                                   "command": without_precompiled(entry["command"])}
     return [ours[path] for path in sorted(ours)]
 
 
