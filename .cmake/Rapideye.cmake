@@ -155,9 +155,9 @@ function(rapideye_use_precompiled target kind)
 endfunction()
 
 # Files of a target are compiled eight at a time: most of what is left goes into templates
-# of the libraries, which the eight then share. APART lists files that are compiled alone, because each
-# uses a name of the others for a thing of its own. clang-tidy reads every file by itself, so that each includes what it
-# uses.
+# of the libraries, which the eight then share. APART lists files that are compiled alone, because
+# each uses a name of the others for a thing of its own. With --long clang-tidy reads every file by
+# itself, so that each includes what it uses.
 option(RAPIDEYE_UNITY "Compile the files of a target eight at a time" ON)
 function(rapideye_use_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${RAPIDEYE_UNITY} UNITY_BUILD_BATCH_SIZE 8)
