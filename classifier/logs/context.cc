@@ -31,7 +31,6 @@ constexpr absl::string_view kUnhealthy = "tasks are unhealthy (stopped sending h
 constexpr absl::string_view kStragglers = "Example stragglers:";
 constexpr absl::string_view kNotRegistered = "luster registration failed";
 
-bool IsDigit(char c) { return absl::ascii_isdigit(static_cast<unsigned char>(c)); }
 bool IsUpper(char c) { return absl::ascii_isupper(static_cast<unsigned char>(c)); }
 bool IsSeparator(char c) { return c == ' ' || c == ','; }
 bool IsWord(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; }
@@ -42,7 +41,8 @@ absl::string_view ExceptionClass(absl::string_view line) {
   while (end < line.size() && (IsWord(line[end]) || line[end] == '.')) ++end;
   const absl::string_view name = line.substr(0, end);
   const absl::string_view rest = line.substr(end);
-  if (name.empty() || IsDigit(name.front()) || name.size() > kMaxLogNameBytes) return "";
+  if (name.empty() || absl::ascii_isdigit(name.front()) || name.size() > kMaxLogNameBytes)
+    return "";
   if (!rest.empty() && rest != ":" && !absl::StartsWith(rest, ": ")) return "";
   // A class without a module begins with a capital: "loss: 0.5" is no exception.
   const size_t dot = name.rfind('.');
@@ -101,7 +101,9 @@ std::optional<std::string> Behind(absl::string_view line, absl::string_view mark
 
 // The length of the common beginning, in which digits may differ (the time).
 size_t CommonPrefix(absl::string_view a, absl::string_view b) {
-  const auto same = [](char x, char y) { return x == y || (IsDigit(x) && IsDigit(y)); };
+  const auto same = [](char x, char y) {
+    return x == y || (absl::ascii_isdigit(x) && absl::ascii_isdigit(y));
+  };
   const auto end = std::mismatch(a.begin(), a.end(), b.begin(), b.end(), same).first;
   return static_cast<size_t>(end - a.begin());
 }

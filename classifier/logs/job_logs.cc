@@ -26,7 +26,6 @@ constexpr int64_t kManyStepsAfter = 200;
 constexpr int64_t kWentOnMs = 5'000;
 // The job is never taken to be larger than so many times its logs.
 constexpr int32_t kMaxSizeFactor = 64;
-constexpr int32_t kSigAbrt = 6;
 constexpr int32_t kSigKill = 9;
 // An exception that most workers raise is a consequence if another worker raises a different one.
 constexpr double kMost = 0.5;

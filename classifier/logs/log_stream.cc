@@ -25,7 +25,6 @@ constexpr int kMaxEventsOfKind = 24;
 constexpr size_t kMaxEvents = 256;
 constexpr size_t kMaxQuoteBytes = 512;
 constexpr size_t kMaxExits = 256;
-constexpr int32_t kSigAbrt = 6;
 constexpr int32_t kSigBus = 7;
 constexpr int32_t kSigTerm = 15;
 constexpr int32_t kSigSegv = 11;

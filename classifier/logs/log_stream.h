@@ -26,6 +26,9 @@ struct StreamEvent {
   SaidAt at;
 };
 
+// By an abort a watchdog ends its process.
+inline constexpr int32_t kSigAbrt = 6;
+
 // The end of the process, in the words of the process or of its shell.
 struct StreamDeath {
   int32_t signal = 0;

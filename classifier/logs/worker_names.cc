@@ -23,7 +23,6 @@ struct Number {
   bool behind_number = false;
 };
 
-bool IsDigit(char c) { return absl::ascii_isdigit(static_cast<unsigned char>(c)); }
 bool IsLetter(char c) { return absl::ascii_isalpha(static_cast<unsigned char>(c)); }
 
 std::string Word(absl::string_view letters) {
@@ -38,15 +37,16 @@ std::vector<Number> NumbersOf(absl::string_view name) {
   bool behind_number = false;
   for (size_t at = 0; at < name.size();) {
     size_t end = at;
-    while (end < name.size() && (IsDigit(name[end]) || IsLetter(name[end]))) ++end;
+    while (end < name.size() && (absl::ascii_isdigit(name[end]) || IsLetter(name[end]))) ++end;
     absl::string_view part = name.substr(at, end - at);
     at = end + 1;
     if (part.empty()) continue;
-    const size_t letters = std::find_if(part.begin(), part.end(), IsDigit) - part.begin();
+    const size_t letters =
+        std::find_if(part.begin(), part.end(), absl::ascii_isdigit) - part.begin();
     if (letters > 0) {
       // A part such as "x2k2q" is random.
       const absl::string_view rest = part.substr(letters);
-      if (!std::all_of(rest.begin(), rest.end(), IsDigit)) continue;
+      if (!std::all_of(rest.begin(), rest.end(), absl::ascii_isdigit)) continue;
       word = Word(part.substr(0, letters));
       behind_number = false;
       part = rest;
@@ -281,9 +281,11 @@ namespace {
 std::vector<std::pair<int64_t, std::string>> InOrder(absl::string_view host) {
   std::vector<std::pair<int64_t, std::string>> parts;
   while (!host.empty()) {
-    const size_t end = std::find_if(host.begin(), host.end(),
-                                    [&](char c) { return IsDigit(c) != IsDigit(host.front()); }) -
-                       host.begin();
+    const size_t end =
+        std::find_if(
+            host.begin(), host.end(),
+            [&](char c) { return absl::ascii_isdigit(c) != absl::ascii_isdigit(host.front()); }) -
+        host.begin();
     int64_t value = -1;
     if (!absl::SimpleAtoi(host.substr(0, end), &value)) value = -1;
     parts.emplace_back(value, std::string(host.substr(0, end)));

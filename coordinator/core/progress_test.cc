@@ -7,12 +7,12 @@
 namespace rapideye::coordinator {
 namespace {
 
-constexpr int64_t kAgent = 7;
+constexpr int64_t kAgentOfWorker = 7;
 
 // One worker's heartbeats, told in absolute times.
 struct Worker {
   WorkerId id;
-  int64_t agent = kAgent;
+  int64_t agent = kAgentOfWorker;
   std::string process = "p";
   RuntimeState runtime = RuntimeState::kServing;
   int64_t completed = 0;
@@ -204,7 +204,7 @@ TEST_F(OneAdvancesTest, AnAnnouncedPauseIsStillWaitedFor) {
   pausing.in_flight = false;
   wire::Heartbeat heartbeat = pausing.At(absl::Seconds(200));
   heartbeat.progress = rapideye::Progress{.step = 1, .phase = Phase::kCheckpoint, .phase_ms = 0};
-  progress_.Observe(pausing.id, kAgent, heartbeat, absl::Seconds(200));
+  progress_.Observe(pausing.id, kAgentOfWorker, heartbeat, absl::Seconds(200));
   EXPECT_FALSE(Judge(200).has_value());
   // The pause is not waited for without end.
   Stand(/*workers=*/4, /*advancing=*/1, 5000);
@@ -262,7 +262,7 @@ TEST_F(ProgressTest, LaunchAfterAPauseIsMeasuredFromItsStart) {
 TEST_F(ProgressTest, StartupGraceUntilTheFirstLaunchCompletes) {
   Progress fresh;
   Worker worker;
-  fresh.Observe(worker.id, kAgent, worker.At(absl::Seconds(100)), absl::Seconds(100));
+  fresh.Observe(worker.id, kAgentOfWorker, worker.At(absl::Seconds(100)), absl::Seconds(100));
   EXPECT_FALSE(fresh.Judge(thresholds_, learning_, absl::Seconds(1899)).has_value());
   EXPECT_EQ(fresh.Judge(thresholds_, learning_, absl::Seconds(1900))->threshold, absl::Minutes(30));
 }
@@ -304,7 +304,7 @@ TEST_F(ProgressTest, DisconnectedWorkerKeepsWhatItCompletedOnly) {
 TEST_F(ProgressTest, DelayedHeartbeatsDoNotMoveACompletion) {
   Worker& worker = workers_[0];
   wire::Heartbeat delayed = worker.At(absl::Seconds(102));
-  progress_.Observe(worker.id, kAgent, delayed, absl::Seconds(107));
+  progress_.Observe(worker.id, kAgentOfWorker, delayed, absl::Seconds(107));
   EXPECT_TRUE(Judge(110).has_value());
 }
 

@@ -35,7 +35,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using Outcome = Check::Outcome;
 
-constexpr absl::Duration kStatusTimeout = absl::Seconds(10);
+constexpr absl::Duration kDoctorTimeout = absl::Seconds(10);
 constexpr absl::Duration kAgentTimeout = absl::Seconds(60);
 constexpr absl::Duration kPeerPatience = absl::Seconds(3);
 constexpr absl::Duration kRenewBefore = absl::Hours(24 * 7);
@@ -166,7 +166,7 @@ DoctorCommand::DoctorCommand(CLI::App& app)
           app, "doctor",
           "Find what on this host would keep the agent or the coordinator from working, and how "
           "to mend it") {
-  coordinator_.AddTo(this->app(), kStatusTimeout);
+  coordinator_.AddTo(this->app(), kDoctorTimeout);
   AddFormat(format_, "output format; json: one object per line");
   program::AddFlag(this->app(), "state-dir", state_dir_,
                    "state directory of the coordinator, if it is to run on this host");
