@@ -154,13 +154,13 @@ function(rapideye_use_precompiled target kind)
   endif()
 endfunction()
 
-# Files of a target are compiled eight at a time: most of what is left goes into templates
-# of the libraries, which the eight then share. APART lists files that are compiled alone, because
+# Files of a target are compiled sixteen at a time: most of what is left goes into templates
+# of the libraries, which the sixteen then share. APART lists files that are compiled alone, because
 # each uses a name of the others for a thing of its own. With --long clang-tidy reads every file by
 # itself, so that each includes what it uses.
-option(RAPIDEYE_UNITY "Compile the files of a target eight at a time" ON)
+option(RAPIDEYE_UNITY "Compile the files of a target sixteen at a time" ON)
 function(rapideye_use_unity target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${RAPIDEYE_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${RAPIDEYE_UNITY} UNITY_BUILD_BATCH_SIZE 16)
   target_sources(${target} PRIVATE ${ARGN})
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
@@ -228,6 +228,17 @@ function(rapideye_long_test name)
   set_tests_properties(${name} PROPERTIES ENVIRONMENT "${arg_ENVIRONMENT}")
 endfunction()
 
+# rapideye_processors(<variable> <labels>): how many of the two places of a core, which
+# tests/run.sh gives to ctest, a test with these labels takes. Tests in real time mostly wait,
+# and twice as many fit; not so under sanitizers.
+function(rapideye_processors variable labels)
+  set(processors 2)
+  if("realtime" IN_LIST labels AND NOT RAPIDEYE_SANITIZE)
+    set(processors 1)
+  endif()
+  set(${variable} ${processors} PARENT_SCOPE)
+endfunction()
+
 function(rapideye_gtest_properties name timeout cost labels)
   if(NOT timeout)
     set(timeout 120)
@@ -235,12 +246,7 @@ function(rapideye_gtest_properties name timeout cost labels)
   if(NOT cost)
     set(cost 0)
   endif()
-  # Of two for each core, which tests/run.sh gives to ctest: what runs in real time mostly
-  # waits, and twice as many fit. Not so under sanitizers.
-  set(processors 2)
-  if("realtime" IN_LIST labels AND NOT RAPIDEYE_SANITIZE)
-    set(processors 1)
-  endif()
+  rapideye_processors(processors "${labels}")
   set(environment "GTEST_OUTPUT=set:xml:${CMAKE_BINARY_DIR}/Testing/gtest/${name}.xml")
   if(RAPIDEYE_SANITIZE)
     list(APPEND environment "ASAN_OPTIONS=set:external_symbolizer_path=${LLVM_SYMBOLIZER}"
@@ -270,11 +276,12 @@ function(rapideye_check name)
   if(NOT arg_COST)
     set(arg_COST 0)
   endif()
+  rapideye_processors(processors "${labels}")
   set_tests_properties(
     ${name}
     PROPERTIES TIMEOUT ${arg_TIMEOUT}
                COST ${arg_COST}
-               PROCESSORS 2
+               PROCESSORS ${processors}
                LABELS "${labels}"
                SKIP_RETURN_CODE 77
                ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
