@@ -199,14 +199,6 @@ void Watch::FollowAlarm() {
   const std::optional<Standstill> standstill = job_.Judge(turn_.monotonic());
   const bool most_stand = standstill.has_value() && standstill->most_stand;
   const auto last = job_.progress.LastCompletion();
-  if (most_stand && last.has_value() && turn_.monotonic() - *last < standstill->threshold) {
-    // A worker that advances and raises alarms without end would have each look find that it does.
-    alarm_.Clear();
-    alarm_.HoldOff(turn_.monotonic());
-    Suspicion of_most = SuspicionOf(*standstill, turn_.now());
-    if (looks_.open()) of_most.incident = looks_.incident();
-    return Begin(std::move(of_most));
-  }
   Suspicion suspicion{.trigger = TriggerOf(raised->kind),
                       .why = raised->why,
                       .threshold = std::nullopt,

@@ -42,6 +42,11 @@ class Client {
     }
   }
   void SendNoMore() const { shutdown(socket_, SHUT_WR); }
+  // Waits until an answer begins, of which it takes one byte, or the server closes.
+  void AwaitAnswer() const {
+    char first = 0;
+    recv(socket_, &first, 1, 0);
+  }
   // Returns all bytes that come until the server closes.
   std::string ReadAll() const {
     std::string all;
