@@ -43,6 +43,7 @@ bool IsSparse(const Core& core) {
 // of reporting cannot matter.
 bool IsBefore(const SeatedCore& a, const SeatedCore& b) {
   if (a.chip != b.chip) return a.chip < b.chip;
+  if (a.sparse != b.sparse) return b.sparse;
   if (a.index != b.index) return a.index < b.index;
   const bool runs = a.core->program.has_value();
   if (runs != b.core->program.has_value()) return !runs;
@@ -60,9 +61,9 @@ void SortCores(const Snapshot& snapshot, std::vector<SeatedCore>& sorted) {
     const Sequencer* sequencer = MainSequencer(core);
     // Read here, because a processor fetches the sequencers of several cores at a time.
     const auto pc = sequencer == nullptr ? std::nullopt : sequencer->pc;
-    sorted.push_back({core.chip, core.index, pc, &core, sequencer});
+    sorted.push_back({core.chip, IsSparse(core), core.index, pc, &core, sequencer});
   }
-  // Agents report the cores of a chip by type, then index: nearly in this order.
+  // Agents report the cores of a chip in this order.
   constexpr size_t kFewCores = 64;
   if (sorted.size() > kFewCores) {
     std::stable_sort(sorted.begin(), sorted.end(), IsBefore);
@@ -170,7 +171,7 @@ void Positions::AddWorker(int worker, std::vector<SeatedCore>& sorted) {
   const ProgramOrder& order = topology_.cohorts()[static_cast<size_t>(info.cohort)].order;
   const size_t first = units_.size();
   SortCores(*info.snapshot, sorted);
-  for (const auto& [chip, index, pc, core, sequencer] : sorted) {
+  for (const auto& [chip, sparse, index, pc, core, sequencer] : sorted) {
     const UnitState state = StateOf(*core, pc);
     const int program = topology_.ProgramOf(worker, *core);
     int place = -1;
@@ -179,11 +180,11 @@ void Positions::AddWorker(int worker, std::vector<SeatedCore>& sorted) {
       where.program = program;
       where.tag = sequencer->tag;
       where.pc = *pc;
-      where.core_type = IsSparse(*core) ? CoreType::kSparseCore : CoreType::kTensorCore;
+      where.core_type = sparse ? CoreType::kSparseCore : CoreType::kTensorCore;
       place = InternPlace(where);
       NoteReported(place, *sequencer);
     }
-    if (IsSparse(*core)) {
+    if (sparse) {
       // A SparseCore is often idle, or nothing is known of it.
       if (state == UnitState::kRunning) sparse_.push_back({worker, core, place});
       continue;

@@ -66,6 +66,7 @@ struct SparseUnit {
 // A core with its main sequencer and the numbers that order the cores of a worker.
 struct SeatedCore {
   std::optional<int32_t> chip;
+  bool sparse = false;
   int32_t index = 0;
   std::optional<int64_t> pc;
   const Core* core = nullptr;

@@ -48,16 +48,21 @@ bool Runs(const Case& c, int worker) {
 // and no chain leads from the running cores to the idle ones, or to hosts at a barrier.
 bool HostsDecide(const Case& c) {
   if (c.positions.units().empty()) return true;
+  const auto nothing_runs = [&c] {
+    return std::all_of(c.graph.slices.begin(), c.graph.slices.end(),
+                       [](const SliceView& slice) { return slice.running == 0; });
+  };
+  const auto no_chain_leads_on = [&c] {
+    return c.divergence.foreign.empty() && c.divergence.misordered.empty() &&
+           std::all_of(c.graph.heads.begin(), c.graph.heads.end(),
+                       [](const Head& head) { return head.kind == HeadKind::kCrossWait; });
+  };
+  if (!MostWaitAtBarrier(c) && !nothing_runs() && !no_chain_leads_on()) return false;
+  // Last, because it reads the stacks of all hosts.
   for (int i = 0; i < static_cast<int>(c.topology.workers().size()); ++i) {
     if (!InputWaitSeen(c, i).empty()) return false;
   }
-  if (MostWaitAtBarrier(c)) return true;
-  const bool nothing_runs = std::all_of(c.graph.slices.begin(), c.graph.slices.end(),
-                                        [](const SliceView& slice) { return slice.running == 0; });
-  if (nothing_runs) return true;
-  if (!c.divergence.foreign.empty() || !c.divergence.misordered.empty()) return false;
-  return std::all_of(c.graph.heads.begin(), c.graph.heads.end(),
-                     [](const Head& head) { return head.kind == HeadKind::kCrossWait; });
+  return true;
 }
 
 // A process that makes batches for a worker, where it stands.
