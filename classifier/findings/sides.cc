@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "classifier/findings/facts.h"
+#include "classifier/programs/passed_launches.h"
 #include "classifier/verdict/thresholds.h"
 
 namespace rapideye::classifier {
@@ -60,6 +61,45 @@ bool HoldsProgram(const Case& c, int worker, int program) {
     }
   }
   return false;
+}
+
+// The programs that the workers of a slice, but for these, run or queue.
+std::set<int> ProgramsOfMates(const Case& c, int slice, const std::vector<int>& but) {
+  std::set<int> programs;
+  const SliceInfo& info = c.topology.slices()[static_cast<size_t>(slice)];
+  for (int i = info.first; i < info.last; ++i) {
+    if (std::binary_search(but.begin(), but.end(), i)) continue;
+    const auto [first, last] = c.positions.UnitsOf(i);
+    for (int unit = first; unit < last; ++unit) {
+      for (const Launch& launch : c.topology.Chain(i, *c.positions.unit(unit).core)) {
+        if (launch.program >= 0) programs.insert(launch.program);
+      }
+    }
+  }
+  return programs;
+}
+
+// Where no cohorts are known, slices may be stages of a pipeline, whose programs have the names of
+// this one's: leaves out slices that have no program in common with the mates of these workers.
+std::vector<int> OfTheSameStage(const Case& c, const std::vector<int>& workers,
+                                const std::vector<int>& others) {
+  if (!c.topology.capture().header.cohorts.empty()) return others;
+  const int slice = c.worker(workers.front()).slice;
+  const std::set<int> mates = ProgramsOfMates(c, slice, workers);
+  if (mates.empty()) return others;
+  std::map<int, bool> is_same;
+  std::vector<int> same;
+  for (int worker : others) {
+    const int theirs = c.worker(worker).slice;
+    const auto [known, added] = is_same.try_emplace(theirs, theirs == slice);
+    if (added && !known->second) {
+      const std::set<int> programs = ProgramsOfMates(c, theirs, {});
+      known->second = programs.empty() || std::any_of(programs.begin(), programs.end(),
+                                                      [&](int p) { return mates.contains(p); });
+    }
+    if (known->second) same.push_back(worker);
+  }
+  return same;
 }
 
 // The same module with another fingerprint: any program of the other side counts, since
@@ -137,12 +177,20 @@ bool IsKnownElsewhere(const Case& c, int program, int cohort) {
   return false;
 }
 
-// Of sides that are as many, the one whose program no other cohort knows by name is odd: slices
-// that are stages of a pipeline run programs of one name.
+// Of sides that are as many, the one is odd that has compiled a module otherwise than the cohort
+// ran it in health; else the one whose program no other cohort knows by name: slices that are
+// stages of a pipeline run programs of one name.
 void BreakTie(const Case& c, Sides& sides) {
   if (!sides.equal || sides.odd_program < 0 || sides.rest_program < 0) return;
-  const bool odd_known = IsKnownElsewhere(c, sides.odd_program, sides.cohort);
-  if (odd_known == IsKnownElsewhere(c, sides.rest_program, sides.cohort)) return;
+  const CohortInfo& cohort = c.topology.cohorts()[static_cast<size_t>(sides.cohort)];
+  const bool by_order = cohort.order_was_given && sides.same_module;
+  bool odd_known = by_order && cohort.order.Holds(sides.odd_program);
+  bool rest_known = by_order && cohort.order.Holds(sides.rest_program);
+  if (odd_known == rest_known) {
+    odd_known = IsKnownElsewhere(c, sides.odd_program, sides.cohort);
+    rest_known = IsKnownElsewhere(c, sides.rest_program, sides.cohort);
+  }
+  if (odd_known == rest_known) return;
   sides.equal = false;
   if (!odd_known) return;
   std::swap(sides.odd, sides.rest);
@@ -200,6 +248,8 @@ std::vector<ProgramSide> ProgramSides(const Case& c, const Sides& sides) {
 }  // namespace
 
 bool IsAhead(const Case& c, int worker, int other) {
+  const bool passed = HasPassed(c.topology, c.positions, worker, other);
+  if (passed != HasPassed(c.topology, c.positions, other, worker)) return passed;
   const auto step = StepOf(c, worker);
   const auto other_step = StepOf(c, other);
   if (step && other_step && *step != *other_step) return *step > *other_step;
@@ -241,9 +291,10 @@ std::vector<Sides> DivergedSides(const Case& c) {
         sides.rest.push_back(i);
       }
     }
-    if (sides.rest.empty()) continue;
     sides.equal = sides.odd.size() + with_odd == sides.rest.size();
     const bool smaller = sides.odd.size() + with_odd <= sides.rest.size();
+    sides.rest = OfTheSameStage(c, sides.odd, sides.rest);
+    if (sides.rest.empty()) continue;
     Judge(c, sides);
     if (!smaller) {
       std::swap(sides.odd, sides.rest);

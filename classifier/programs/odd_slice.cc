@@ -39,10 +39,20 @@ bool OddSlices::IsForeignToStep(int slice, int cohort, int program,
   // Without known cohorts, slices that run other programs may be stages of a pipeline:
   // that is no divergence if some slice holds a host for which its own cores wait.
   const bool given = !topology_.capture().header.cohorts.empty();
-  if (!given && use_.AnySliceTorn()) return false;
+  if (!given && (use_.AnySliceTorn() || SlicesInStep(slice, cohort) < 2)) return false;
   if (!use_.InStep(cohort) || !use_.AnotherMayAwait(slice, cohort)) return false;
   return use_.MayMeetAnotherSlice(slice, program) ||
          (use_.WaitTogether(slice, program) && NeverReturns(workers.front(), order));
+}
+
+int OddSlices::SlicesInStep(int but, int cohort) const {
+  const ProgramOrder& order = topology_.cohorts()[static_cast<size_t>(cohort)].order;
+  int slices = 0;
+  for (int s = 0; s < static_cast<int>(topology_.slices().size()); ++s) {
+    const int program = s == but ? -1 : use_.ProgramOfSlice(s, cohort);
+    slices += program >= 0 && order.Holds(program) ? 1 : 0;
+  }
+  return slices;
 }
 
 bool OddSlices::NeverReturns(int worker, const ProgramOrder& order) const {

@@ -29,6 +29,10 @@ class OddSlices {
   // The worker has further launches queued, and none of them is of the step.
   bool NeverReturns(int worker, const ProgramOrder& order) const;
 
+  // The slices, but for one, that are as a whole in a program of the cohort's step. Where no
+  // cohorts are known, a step that one slice alone makes may be that of a stage of a pipeline.
+  int SlicesInStep(int but, int cohort) const;
+
   const Topology& topology_;
   const Positions& positions_;
   const ProgramUse& use_;

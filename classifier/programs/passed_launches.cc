@@ -69,6 +69,10 @@ std::vector<Launch> LaunchesSeen(const Topology& topology, const Positions& posi
   return longest;
 }
 
+bool HasPassed(const Topology& topology, const Positions& positions, int worker, int other) {
+  return Contains(Left(topology, positions, worker), Current(topology, positions, other));
+}
+
 void ForgivePassed(const Topology& topology, const Positions& positions,
                    std::vector<bool>& marked) {
   if (std::none_of(marked.begin(), marked.end(), [](bool mark) { return mark; })) return;

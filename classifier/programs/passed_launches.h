@@ -12,6 +12,9 @@ namespace rapideye::classifier {
 // The launches in which polls saw a worker, oldest first, by the core that shows most of them.
 std::vector<Launch> LaunchesSeen(const Topology& topology, const Positions& positions, int worker);
 
+// True if polls saw the worker in the launch in which the other one is, and then in a later one.
+bool HasPassed(const Topology& topology, const Positions& positions, int worker, int other);
+
 // Clears the mark of each marked worker that is merely behind or ahead. A worker in a launch that
 // its unmarked mates have been in and left was given the same launches as they were. Its
 // mates are those of its slice. If none of them is in a launch, the mates are those of its cohort;

@@ -46,8 +46,9 @@ void ProgramUse::NoteWorker(int worker) {
     }
     queue = unit.queue;
     if (unit.at && unit.state != UnitState::kIdle) in_step_[static_cast<size_t>(cohort)] = true;
-    if (unit.at && (unit.state != UnitState::kRunning ||
-                    MayBeCrossWait(positions_.place(unit.place).hlo_class))) {
+    if (unit.at && unit.state != UnitState::kIdle &&
+        (unit.state != UnitState::kRunning ||
+         MayBeCrossWait(positions_.place(unit.place).hlo_class))) {
       NoteMayAwait(cohort, slice);
     }
     if (unit.state != UnitState::kRunning || unit.program < 0) continue;

@@ -39,8 +39,8 @@ class ProgramUse {
   // missing: that slice may hold the head for which the others wait.
   bool AnySliceTorn() const { return torn_; }
 
-  // A worker of another slice is in the step, or has run out of work, and its place is one at which
-  // it can wait for another slice.
+  // A worker of another slice is in the step, and its place is one at which it can wait for another
+  // slice. A worker that has run out of work may yet be given the launch in which others are.
   bool AnotherMayAwait(int slice, int cohort) const;
   // The program that a whole slice is in. -1: it is in several programs, in none, or has workers of
   // another cohort.

@@ -164,7 +164,8 @@ class SplitSlice {
   bool Waits(int worker) const;
 
   // The smaller side; of equal sides the one that is further on, for it has left out the launch in
-  // which the others wait; else the side whose program fewer of the cohort are in.
+  // which the others wait; else the side whose program fewer of the cohort are in. Queues alone do
+  // not prove that a side is further on: who has left out a launch queues it for the next step.
   std::vector<int> Odd(const std::vector<int>& one, const std::vector<int>& other) const;
 
   int64_t InProgramOf(int worker) const;
@@ -267,11 +268,13 @@ bool SplitSlice::Waits(int worker) const {
 
 std::vector<int> SplitSlice::Odd(const std::vector<int>& one, const std::vector<int>& other) const {
   if (one.size() != other.size()) return one.size() < other.size() ? one : other;
-  if (IsAhead(c_, one.front(), other.front())) return one;
-  if (IsAhead(c_, other.front(), one.front())) return other;
+  const bool ahead = IsAhead(c_, one.front(), other.front());
+  const bool behind = !ahead && IsAhead(c_, other.front(), one.front());
+  const auto& cohort = c_.topology.cohorts()[static_cast<size_t>(c_.worker(one.front()).cohort)];
+  const bool sure = cohort.order_was_given || StepOf(c_, one.front()) != StepOf(c_, other.front());
   const int64_t votes = InProgramOf(one.front()) - InProgramOf(other.front());
-  if (votes == 0) return {};
-  return votes < 0 ? one : other;
+  if (votes != 0 && !(sure && (ahead || behind))) return votes < 0 ? one : other;
+  return ahead ? one : behind ? other : std::vector<int>();
 }
 
 int64_t SplitSlice::InProgramOf(int worker) const {

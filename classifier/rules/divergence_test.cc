@@ -53,8 +53,27 @@ TEST(DifferentModule, OfThreeGroupsTheSmallestComesFirst) {
   EXPECT_EQ(std::adjacent_find(told.begin(), told.end()), told.end());
 }
 
+TEST(DifferentModule, OfGroupsAlikeThatWhichTheStepHeldInHealthIsNotNamed) {
+  Scenario s({.slices = 1});
+  for (int task : {0, 1}) s.RunOther(0, task, "jit_step", "cc03");
+  EXPECT_EQ(Diagnose(s), "FINGERPRINT_MISMATCH 0.0 0.1");
+}
+
+// Stages of a pipeline, which no cohorts tell apart, have programs of one name.
+TEST(DifferentModule, AWorkerIsComparedWithItsOwnStage) {
+  Scenario s({.slices = 3});
+  s.ForgetCohorts();
+  for (int task = 0; task < 4; ++task) {
+    s.RunOther(1, task, "jit_loss", "dd04");
+    s.RunOther(2, task, "jit_other", "ee05");
+  }
+  s.RunOther(0, 3, "jit_loss", "cc03");
+  EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/MODULE_DIVERGENCE 0.3");
+}
+
 TEST(DifferentModule, OfThreeGroupsAlikeOneOfEachIsNamedOnce) {
   Scenario s({.slices = 1, .tasks = 6});
+  s.capture.header.cohorts[0].sequence.clear();
   for (int task : {2, 3}) s.RunOther(0, task, "jit_step", "dd04");
   for (int task : {4, 5}) s.RunOther(0, task, "jit_step", "cc03");
   EXPECT_EQ(Diagnose(s), "FINGERPRINT_MISMATCH 0.0 0.2 0.4");
@@ -416,6 +435,44 @@ TEST(DifferentModule, OneHostThatLeftALaunchOutIsNamed) {
   EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/LAUNCH_ORDER 0.2");
   s.ForgetHlo();
   EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/LAUNCH_ORDER 0.2");
+}
+
+// Polls saw the host in the launch in which its mates stand, and then in one that is not of the
+// step.
+TEST(DifferentModule, WhoHasPassedTheCollectiveOfItsMatesIsNamedThoughMostHavePassedIt) {
+  Scenario s({.slices = 3});
+  s.PutSlice(1, 0, kStep, kCollective);
+  for (int slice : {0, 2}) {
+    for (int task = 0; task < 4; ++task) {
+      s.RunOther(slice, task, "jit_save", "cc03");
+      for (int chip = 0; chip < 4; ++chip) {
+        Core& core = s.Tensor(slice, task, chip);
+        core.queued.clear();
+        core.sequencers.front().pc = 0;
+        core.sequencers.front().hlo.reset();
+      }
+    }
+  }
+  s.RunOther(1, 3, "jit_save", "cc03");
+  for (int chip = 0; chip < 4; ++chip) {
+    Transition& seen = s.Tensor(1, 3, chip).transitions.emplace_back();
+    seen.age_ms = 80'000;
+    seen.program = 0;
+    seen.launch_id = kStep;
+  }
+  EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/MODULE_DIVERGENCE 1.3");
+}
+
+// Nothing shows that a slice without work would not have got that launch, too.
+TEST(DifferentModule, AnIdleSliceIsNotAtOddsWithAnotherProgram) {
+  Scenario s;
+  for (int task = 0; task < 4; ++task) {
+    s.RunOther(0, task, "jit_save", "cc03");
+    for (int chip = 0; chip < 4; ++chip)
+      s.Tensor(0, task, chip).sequencers.front().hlo = "recv-done.7";
+    s.MakeIdle(1, task);
+  }
+  EXPECT_EQ(Diagnose(s).find("DIFFERENT_MODULE"), std::string::npos) << Diagnose(s);
 }
 
 // In a job of several slices, the others may still wait for another slice, of which the odd host

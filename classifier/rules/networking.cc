@@ -77,8 +77,9 @@ class NetworkingRule {
   void TakeCut(std::map<WorkerPair, const PairEvidence*>& open);
 
   // While a worker is in two or more broken connections, the worker in most of
-  // them explains its connections.
+  // them explains its connections. Those on which a probe was lost count only among themselves.
   void TakeHosts(std::map<WorkerPair, const PairEvidence*>& open);
+  void TakeHostsOf(bool lost_probes, std::map<WorkerPair, const PairEvidence*>& open);
 
   // One broken connection, where one end's NIC has no carrier: that end is at fault.
   void TakeHostsWithoutCarrier(std::map<WorkerPair, const PairEvidence*>& open);
@@ -111,6 +112,10 @@ class NetworkingRule {
   // A single failed probe and no other evidence: between hosts without traffic it proves nothing,
   // and between others a single packet may have been lost.
   static bool IsStray(const PairEvidence& evidence);
+
+  // True if such a probe is all that is against a connection on which another probe passed, and no
+  // end of it has another broken connection over the same NIC.
+  bool IsLostProbe(const WorkerPair& pair, const PairEvidence& evidence) const;
 
   // True if cores of the two exchange data: the same task in two slices, or sockets that show it.
   bool Exchange(const WorkerPair& pair) const;
@@ -165,7 +170,7 @@ void NetworkingRule::Apply() {
   TakeCut(open);
   TakeHosts(open);
   JoinIfOneCut(c_, links_, hosts_);
-  for (Finding& finding : hosts_) out_.Add(std::move(finding));
+  for (const Finding& finding : hosts_) out_.Add(finding);
   for (const auto& [pair, evidence] : open) TakePair(pair, *evidence);
 }
 
@@ -230,9 +235,17 @@ void NetworkingRule::TakeCut(std::map<WorkerPair, const PairEvidence*>& open) {
 }
 
 void NetworkingRule::TakeHosts(std::map<WorkerPair, const PairEvidence*>& open) {
+  TakeHostsOf(false, open);
+  TakeHostsWithoutCarrier(open);
+  TakeHostsOf(true, open);
+}
+
+void NetworkingRule::TakeHostsOf(bool lost_probes,
+                                 std::map<WorkerPair, const PairEvidence*>& open) {
   while (true) {
     std::map<int, int> degree;
     for (const auto& [pair, evidence] : open) {
+      if (IsLostProbe(pair, *evidence) != lost_probes) continue;
       ++degree[pair.first];
       ++degree[pair.second];
     }
@@ -244,10 +257,7 @@ void NetworkingRule::TakeHosts(std::map<WorkerPair, const PairEvidence*>& open) 
         most = count;
       }
     }
-    if (worst < 0) {
-      TakeHostsWithoutCarrier(open);
-      return;
-    }
+    if (worst < 0) return;
     TakeHost(worst, open);
   }
 }
@@ -432,8 +442,11 @@ void NetworkingRule::TakePair(const WorkerPair& pair, const PairEvidence& eviden
   }
   std::set<int> seen_by = evidence.failed_probe;
   seen_by.insert(evidence.unacked.begin(), evidence.unacked.end());
-  const bool awaited = Awaited(pair.first) || Awaited(pair.second) ||
-                       (!evidence.unacked.empty() && MayBeAtTransfer(pair));
+  // A lone core may stand for another reason: then both ends have to show that nothing gets
+  // through.
+  const bool shown = !evidence.unacked.empty() || evidence.failed_probe.size() == 2;
+  const bool awaited =
+      Awaited(pair.first) || Awaited(pair.second) || (shown && MayBeAtTransfer(pair));
   if (IsStray(evidence)) {
     finding.confidence =
         AreAtTransfer(pair) && Exchange(pair) ? kConfidenceLinkUnawaited : kConfidenceStrayProbe;
@@ -442,11 +455,14 @@ void NetworkingRule::TakePair(const WorkerPair& pair, const PairEvidence& eviden
   } else if (!awaited) {
     finding.confidence = kConfidenceLinkUnawaited;
   } else {
-    finding.confidence = seen_by.size() >= 2 ? kConfidenceLinkBothEnds : kConfidenceLinkOneEnd;
+    // Beside a host that is cut off, probes that fail between others are more likely lost.
+    const bool beside_host = !hosts_.empty() && evidence.unacked.empty();
+    const bool both = seen_by.size() >= 2 && !beside_host;
+    finding.confidence = both ? kConfidenceLinkBothEnds : kConfidenceLinkOneEnd;
     // Unacknowledged bytes while probes pass can mean a reader that stands.
     const bool reader_stands = evidence.failed_probe.empty() && !evidence.good_nics.empty();
     if (reader_stands) finding.confidence -= kConfidenceLoopPenalty;
-    finding.own = seen_by.size() >= 2 && !reader_stands;
+    finding.own = both && !reader_stands;
   }
   Finish(finding, text);
   out_.Add(std::move(finding));
@@ -455,6 +471,18 @@ void NetworkingRule::TakePair(const WorkerPair& pair, const PairEvidence& eviden
 bool NetworkingRule::IsStray(const PairEvidence& evidence) {
   return evidence.failed_probe.size() == 1 && evidence.unacked.empty() && evidence.gone.empty() &&
          evidence.pending.empty();
+}
+
+bool NetworkingRule::IsLostProbe(const WorkerPair& pair, const PairEvidence& evidence) const {
+  if (!IsStray(evidence) || !links_.Reached(pair.first, pair.second)) return false;
+  const auto fails_elsewhere = [&](int worker) {
+    const std::vector<int>& peers = links_.broken_peers[static_cast<size_t>(worker)];
+    return std::any_of(peers.begin(), peers.end(), [&](int peer) {
+      const PairEvidence& other = links_.pairs.at(std::minmax(worker, peer));
+      return !IsStray(other) && !evidence.bad_nics.empty() && other.bad_nics == evidence.bad_nics;
+    });
+  };
+  return !fails_elsewhere(pair.first) && !fails_elsewhere(pair.second);
 }
 
 bool NetworkingRule::Exchange(const WorkerPair& pair) const {

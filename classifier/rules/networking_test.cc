@@ -79,6 +79,31 @@ TEST(Networking, TwoSlicesThatDoNotReachEachOtherAreOneCut) {
   EXPECT_FALSE(verdict.removal.eligible);
 }
 
+// A probe that is lost beside a broken connection does not make it the host's.
+TEST(Networking, OneLostProbeToAnotherPeerIsNoSecondBrokenConnection) {
+  Scenario s = Link();
+  s.FailProbes({0, 3}, {1, 3}, "eth1");
+  Probe& to_another = s.At(2, 3).probes.front();
+  ASSERT_EQ(to_another.peer, (WorkerId{0, 3}));
+  to_another.ok = false;
+  to_another.nic = "eth2";
+  EXPECT_EQ(Diagnose(s), "NETWORKING_ISSUE/DCN_LINK 0.3 1.3");
+  to_another.nic = "eth1";  // the same NIC fails towards both
+  EXPECT_EQ(Diagnose(s), "NETWORKING_ISSUE/DCN_HOST 0.3");
+}
+
+// A core that stands apart, where nothing is known of its place, may wait for the other end.
+TEST(Networking, ALoneCoreAtOneEndOfABrokenPairWaitsForTheOther) {
+  Scenario s({.slices = 2});
+  s.PutSlice(1, 0, kStep, kCollective);
+  s.Put(s.Tensor(0, 3, 1), 0, kStep, kSomewhere);
+  s.ForgetHlo();
+  s.ProbeAll();
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 0.3.1");
+  s.FailProbes({0, 3}, {1, 3}, "eth1");
+  EXPECT_EQ(Diagnose(s), "NETWORKING_ISSUE/DCN_LINK 0.3 1.3");
+}
+
 TEST(Networking, OneBrokenPairIsNoCut) {
   Scenario s = Link();
   s.FailProbes({0, 3}, {1, 3});
