@@ -78,6 +78,12 @@ std::string Say(const Case& c, const HeldByConnections& rejection) {
                       WhoAll(c.topology, *rejection.workers));
 }
 
+std::string Say(const Case& c, const HeldByChip& rejection) {
+  return absl::StrCat(HeadName(c.topology, c.positions, *rejection.head),
+                      " stands apart in the program of ", WhoAll(c.topology, *rejection.workers),
+                      ", and holds them there");
+}
+
 std::string Say(const Case& c, const WentOnRecently& rejection) {
   return absl::StrCat(HeadName(c.topology, c.positions, *rejection.head),
                       " stands apart, but went on a short while ago: a failure raised the alarm, "
@@ -115,6 +121,10 @@ std::string Say(const Case&, const HostsRejected& rejection) {
     case NoHostStandsOut::kPythonAlone:
       return "no host is singled out: stacks in the logs end in functions that may wait for the "
              "device";
+    case NoHostStandsOut::kDeviceRuns:
+      return "no host is singled out: the one that stands apart waits for its device, of which "
+             "some "
+             "cores run and others do not";
     case NoHostStandsOut::kMostAreAlike:
       break;
   }

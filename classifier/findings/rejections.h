@@ -64,6 +64,12 @@ struct HeldByConnections {
   const std::vector<int>* workers = nullptr;
 };
 
+// Workers that run what the others do not, in the program in which a chip stands apart.
+struct HeldByChip {
+  const std::vector<int>* workers = nullptr;
+  const Head* head = nullptr;
+};
+
 // A failure raised the alarm, and the head completed a launch and moved a short while before.
 struct WentOnRecently {
   const Head* head = nullptr;
@@ -90,6 +96,7 @@ enum class NoHostStandsOut {
   kMostUnknown,   // of most hosts it is not known where they stand
   kSomeMissing,   // all known ones wait, and a worker is missing
   kPythonAlone,   // stacks in logs end in functions of the program, which may wait below Python
+  kDeviceRuns,    // the host that stands apart waits for its device, of which some cores run
   kMostAreAlike,  // most known ones wait in the same way
 };
 struct HostsRejected {
@@ -116,8 +123,8 @@ struct LinkRejected {
 // Pointers and views in a rejection outlive it.
 using Rejection =
     std::variant<AllHaveCome, FailedInsteadOfWaiting, FailedSince, PauseRejected, NotEndedOnPurpose,
-                 HeldByConnections, WentOnRecently, CompilationsScattered, BarrierRejected,
-                 HostsRejected, NotLost, LinkRejected>;
+                 HeldByConnections, HeldByChip, WentOnRecently, CompilationsScattered,
+                 BarrierRejected, HostsRejected, NotLost, LinkRejected>;
 
 // One sentence, the same for the same case and rejection, bounded and not escaped.
 std::string RejectionText(const Case& c, const Rejection& rejection);

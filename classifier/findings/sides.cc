@@ -226,6 +226,20 @@ void BlameThoseAhead(const Case& c, Sides& sides) {
   sides.equal = false;
 }
 
+// True if these are further on than their mates, which wait in their slice: they have left out the
+// collective at which the mates stand.
+bool AreAheadOfMates(const Case& c, const std::vector<int>& workers) {
+  const SliceInfo& slice =
+      c.topology.slices()[static_cast<size_t>(c.worker(workers.front()).slice)];
+  bool mates = false;
+  for (int i = slice.first; i < slice.last; ++i) {
+    if (std::binary_search(workers.begin(), workers.end(), i)) continue;
+    if (Running(c, i) < 0 || !WaitsInSlice(c, i) || !IsAhead(c, workers.front(), i)) return false;
+    mates = true;
+  }
+  return mates;
+}
+
 // Lists workers in the program only: of a worker that merely queues it, there may be no text.
 std::vector<ProgramSide> ProgramSides(const Case& c, const Sides& sides) {
   const auto side = [&c](const std::vector<int>& workers, int program) {
@@ -255,6 +269,10 @@ bool IsAhead(const Case& c, int worker, int other) {
   if (step && other_step && *step != *other_step) return *step > *other_step;
   const auto own = c.positions.unit(c.positions.UnitsOf(worker).first).at;
   const auto theirs = c.positions.unit(c.positions.UnitsOf(other).first).at;
+  if (!own || !theirs) {
+    const bool later = ComesLater(c.topology, c.positions, worker, other);
+    if (later != ComesLater(c.topology, c.positions, other, worker)) return later;
+  }
   return own && theirs ? *own > *theirs : Queues(c, other, worker) && !Queues(c, worker, other);
 }
 
@@ -291,8 +309,9 @@ std::vector<Sides> DivergedSides(const Case& c) {
         sides.rest.push_back(i);
       }
     }
-    sides.equal = sides.odd.size() + with_odd == sides.rest.size();
-    const bool smaller = sides.odd.size() + with_odd <= sides.rest.size();
+    const bool ahead = AreAheadOfMates(c, sides.odd);
+    sides.equal = !ahead && sides.odd.size() + with_odd == sides.rest.size();
+    const bool smaller = ahead || sides.odd.size() + with_odd <= sides.rest.size();
     sides.rest = OfTheSameStage(c, sides.odd, sides.rest);
     if (sides.rest.empty()) continue;
     Judge(c, sides);

@@ -73,6 +73,22 @@ bool HasPassed(const Topology& topology, const Positions& positions, int worker,
   return Contains(Left(topology, positions, worker), Current(topology, positions, other));
 }
 
+bool ComesLater(const Topology& topology, const Positions& positions, int worker, int other) {
+  const std::set<Key> later = Current(topology, positions, worker);
+  const std::set<Key> earlier = Current(topology, positions, other);
+  if (later.size() != 1 || earlier.size() != 1 || later == earlier) return false;
+  const auto is = [](const std::set<Key>& one) {
+    return [&one](const Launch& seen) { return one.contains({seen.program, *seen.id}); };
+  };
+  for (int i = 0; i < static_cast<int>(topology.workers().size()); ++i) {
+    if (topology.worker(i).cohort != topology.worker(worker).cohort) continue;
+    const std::vector<Launch> seen = LaunchesSeen(topology, positions, i);
+    const auto first = std::find_if(seen.begin(), seen.end(), is(earlier));
+    if (std::find_if(first, seen.end(), is(later)) != seen.end()) return true;
+  }
+  return false;
+}
+
 void ForgivePassed(const Topology& topology, const Positions& positions,
                    std::vector<bool>& marked) {
   if (std::none_of(marked.begin(), marked.end(), [](bool mark) { return mark; })) return;

@@ -15,6 +15,10 @@ std::vector<Launch> LaunchesSeen(const Topology& topology, const Positions& posi
 // True if polls saw the worker in the launch in which the other one is, and then in a later one.
 bool HasPassed(const Topology& topology, const Positions& positions, int worker, int other);
 
+// True if polls saw some worker of the cohort in the launch in which the other one is, and later in
+// that in which this one is: the others were given the two in this order.
+bool ComesLater(const Topology& topology, const Positions& positions, int worker, int other);
+
 // Clears the mark of each marked worker that is merely behind or ahead. A worker in a launch that
 // its unmarked mates have been in and left was given the same launches as they were. Its
 // mates are those of its slice. If none of them is in a launch, the mates are those of its cohort;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "classifier/programs/passed_launches.h"
+
 namespace rapideye::classifier {
 namespace {
 
@@ -131,10 +133,11 @@ int SplitSlices::MainOf(int cohort, const ByProgram& programs) const {
     }
   }
   int main = -1;
-  std::tuple<bool, int> best{false, -1};
+  std::tuple<bool, int, bool> best{false, -1, false};
   for (const auto& [program, workers] : programs) {
     const std::tuple rank{topology_.cohorts()[static_cast<size_t>(cohort)].order.Holds(program),
-                          use_.HoldersOf(cohort, program).workers};
+                          use_.HoldersOf(cohort, program).workers,
+                          WasRunByOthers(program, programs)};
     if (rank <= best) continue;
     best = rank;
     main = program;
@@ -155,6 +158,11 @@ bool SplitSlices::Conflicts(int slice, int cohort, int program, const std::vecto
     case Relation::kSameSlot:
       return true;
     case Relation::kUnordered:
+      // Several evaluations in a row are no other compilation of the step.
+      if (AreOneModule(program, main) && IsGivenInstead(workers.front(), program, main) &&
+          IsGivenInstead(main_workers.front(), main, program)) {
+        return true;
+      }
       // A host that waits for another slice may be held up there, in a launch that the
       // others have left; hosts that do not stand together may be held up by one of their own.
       return !use_.HoldersOf(cohort, program).by_others && use_.WaitTogether(slice, program) &&
@@ -165,6 +173,28 @@ bool SplitSlices::Conflicts(int slice, int cohort, int program, const std::vecto
       return false;
   }
   return false;
+}
+
+bool SplitSlices::AreOneModule(int program, int other) const {
+  const std::vector<ProgramInfo>& programs = topology_.programs();
+  const std::string_view module = programs[static_cast<size_t>(program)].module;
+  return !module.empty() && module == programs[static_cast<size_t>(other)].module;
+}
+
+bool SplitSlices::IsGivenInstead(int worker, int program, int other) const {
+  const std::vector<Launch>& chain = positions_.RunningChain(worker);
+  return std::any_of(chain.begin() + 1, chain.end(),
+                     [&](const Launch& launch) { return launch.program == program; }) &&
+         !Holds(worker, other);
+}
+
+bool SplitSlices::WasRunByOthers(int program, const ByProgram& programs) const {
+  return std::any_of(programs.begin(), programs.end(), [&](const auto& entry) {
+    if (entry.first == program) return false;
+    const std::vector<Launch> seen = LaunchesSeen(topology_, positions_, entry.second.front());
+    return std::any_of(seen.begin(), seen.end(),
+                       [&](const Launch& launch) { return launch.program == program; });
+  });
 }
 
 bool SplitSlices::HoldsIdleHost(int slice) const {

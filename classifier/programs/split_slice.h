@@ -33,7 +33,8 @@ class SplitSlices {
   // By two programs: the workers in the first one, and those in the second.
   using Sides = std::pair<std::vector<int>, std::vector<int>>;
 
-  // Prefers a program of the step, then the program of most of the cohort's workers. It never
+  // Prefers a program of the step, then the program of most of the cohort's workers, then one that
+  // workers which are now in another program were seen in. It never
   // counts workers of this slice alone, or two slices would choose different sides.
   // Only if a single slice is split, its own majority decides: hosts of other slices may rightly be
   // elsewhere.
@@ -48,6 +49,11 @@ class SplitSlices {
                  const std::vector<int>& main_workers) const;
   bool HoldsIdleHost(int slice) const;
   bool Holds(int worker, int program) const;
+  // Polls saw a worker in it that is now in another of these programs.
+  bool WasRunByOthers(int program, const ByProgram& programs) const;
+  bool AreOneModule(int program, int other) const;
+  // Its queue holds the program again, and the other one nowhere.
+  bool IsGivenInstead(int worker, int program, int other) const;
 
   // Of two equal sides, empties the one that queues of the cohort confirm. If none does so, leaves
   // one worker of each side in both.

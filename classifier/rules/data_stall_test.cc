@@ -101,6 +101,13 @@ TEST(DataStall, HostsAtABarrierWaitForTheOneThatPassedIt) {
         "sync_global_devices (jax/experimental/multihost_utils.py:98)";
   }
   EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.3");
+  // One core is left in a launch that the others of its host have ended.
+  for (int chip = 1; chip < 4; ++chip) {
+    Core& core = s.Tensor(0, 3, chip);
+    core.queued.clear();
+    core.sequencers.front().pc = 0;
+  }
+  EXPECT_EQ(Diagnose(s).find("PROGRAM_NOT_QUEUED 0.3"), std::string::npos) << Diagnose(s);
 }
 
 TEST(DataStall, WhereItsCoresAreUnknownItsHostsWordCounts) {

@@ -67,11 +67,28 @@ bool MayBeAhead(const Case& c, const std::vector<int>& odd) {
   });
 }
 
+// The chip that stands apart from the cores of its host or of its slice, in the program of these
+// workers; null: there is none. The others have left that program, and it cannot.
+const Head* ChipThatHolds(const Case& c, const Sides& sides) {
+  const auto holds = [&](const Head& head) {
+    if (head.whole_host || head.ambiguous || head.or_mate || head.units.empty()) return false;
+    const bool of_chip = head.kind == HeadKind::kCompute || head.kind == HeadKind::kElsewhere ||
+                         head.kind == HeadKind::kLaggard;
+    return of_chip && c.positions.unit(head.units.front()).program == sides.odd_program;
+  };
+  const auto found = std::find_if(c.graph.heads.begin(), c.graph.heads.end(), holds);
+  return found == c.graph.heads.end() ? nullptr : &*found;
+}
+
 void ByModule(const Case& c, Findings& out) {
   for (const Sides& sides : DivergedSides(c)) {
     if (sides.same_module) continue;
     if (ConnectionsHold(c, sides.odd)) {
       out.Note(c, HeldByConnections{&sides.odd});
+      continue;
+    }
+    if (const Head* head = ChipThatHolds(c, sides)) {
+      out.Note(c, HeldByChip{&sides.odd, head});
       continue;
     }
     Finding finding;

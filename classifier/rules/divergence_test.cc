@@ -463,6 +463,81 @@ TEST(DifferentModule, WhoHasPassedTheCollectiveOfItsMatesIsNamedThoughMostHavePa
   EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/MODULE_DIVERGENCE 1.3");
 }
 
+// Its mates will come to the launch that it is in, and wait for it in an earlier one.
+TEST(DifferentModule, WhoIsAheadOfItsMatesIsNamedThoughHalfTheJobQueuesItsProgram) {
+  Scenario s;
+  s.PutSlice(0, 0, kStep, kTransfer);
+  s.PutSlice(1, 1, kApply, kCollectiveOfApply);
+  s.RunOther(1, 3, "jit_eval", "cc03");
+  for (int task = 0; task < 3; ++task) {
+    s.At(1, task).programs.push_back({"jit_eval", "cc03"});
+    for (int chip = 0; chip < 4; ++chip) s.Tensor(1, task, chip).queued = {{2, 5, std::nullopt}};
+  }
+  EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/MODULE_DIVERGENCE 1.3");
+}
+
+// Another host was in the collective of the one and then in the launch of the other.
+TEST(DifferentModule, TheOrderInWhichOthersWereGivenTwoLaunchesTellsWhoIsAhead) {
+  Scenario s({.slices = 2, .tasks = 2});
+  s.PutSlice(0, 0, kStep, kCollective);
+  s.RunOther(0, 0, "jit_save", "cc03");
+  for (int chip = 0; chip < 4; ++chip) s.Tensor(0, 0, chip).launch_id = 7;
+  for (int task = 0; task < 2; ++task) {
+    s.MakeIdle(1, task);
+    const auto save = static_cast<int32_t>(s.At(1, task).programs.size());
+    s.At(1, task).programs.push_back({"jit_save", "cc03"});
+    for (int chip = 0; chip < 4; ++chip) {
+      Core& core = s.Tensor(1, task, chip);
+      core.program = save;
+      core.launch_id = 7;
+      Transition step;
+      step.age_ms = 80'000;
+      step.program = 0;
+      step.launch_id = kStep;
+      Transition then = step;
+      then.age_ms = 70'000;
+      then.program = save;
+      then.launch_id = 7;
+      core.transitions = {step, then};
+    }
+  }
+  EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/MODULE_DIVERGENCE 0.0");
+}
+
+// Both wait for another slice, and each is given its own compilation of the step for ever.
+TEST(DifferentModule, TwoCompilationsThatAreBothQueuedAgainNeedNoPlace) {
+  Scenario s;
+  for (int slice : {0, 1}) {
+    s.PutSlice(slice, 0, kStep, kCollective);
+    s.PutHost(slice, 3, 0, kStep, kTransfer);
+    for (int task = 0; task < 4; ++task) {
+      for (int chip = 0; chip < 4; ++chip) {
+        s.Tensor(slice, task, chip).queued = {{0, kStep + 1, std::nullopt}};
+      }
+    }
+  }
+  s.RunOther(1, 3, "jit_step", "cc03");
+  for (int chip = 0; chip < 4; ++chip) {
+    Core& core = s.Tensor(1, 3, chip);
+    core.launch_id = 900;
+    core.queued = {{*core.program, 901, std::nullopt}};
+    core.sequencers.front().hlo = kTransfer.hlo;
+  }
+  EXPECT_EQ(Diagnose(s), "FINGERPRINT_MISMATCH 1.3");
+}
+
+// The last hosts of all slices evaluate, and wait for that chip; the others have passed them.
+TEST(DifferentModule, AChipThatStandsApartHoldsThoseInItsProgram) {
+  Scenario s({.slices = 3});
+  for (int slice = 0; slice < 3; ++slice) {
+    s.PutSlice(slice, 0, kStep, kCollective);
+    s.RunOther(slice, 3, "jit_eval", "cc03");
+  }
+  s.ForgetHlo();
+  s.Tensor(1, 3, 0).sequencers.front().pc = 0x1ae;
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 1.3.0");
+}
+
 // Nothing shows that a slice without work would not have got that launch, too.
 TEST(DifferentModule, AnIdleSliceIsNotAtOddsWithAnotherProgram) {
   Scenario s;

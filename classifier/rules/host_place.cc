@@ -43,6 +43,15 @@ bool Runs(const Case& c, int worker) {
   return false;
 }
 
+// True if a core of the worker is in a launch that other cores of it have left, or never got.
+bool RunsInPart(const Case& c, int worker) {
+  const auto [first, last] = c.positions.UnitsOf(worker);
+  const auto idle = [&c](int i) { return c.positions.unit(i).state == UnitState::kIdle; };
+  bool some_idle = false;
+  for (int i = first; i < last; ++i) some_idle = some_idle || idle(i);
+  return some_idle && Runs(c, worker);
+}
+
 // True if cores do not decide: none is known; or none runs, and no host is seen to wait for input,
 // which the rule of data stalls names by cores and pages together; or some run, others are idle,
 // and no chain leads from the running cores to the idle ones, or to hosts at a barrier.
@@ -347,6 +356,12 @@ void HostPlaceRule::Apply() {
     return;
   }
   std::optional<Odd> odd = busy.empty() ? AmongWaiters(placed_) : AmongBusy(busy, waiting);
+  // A core of its own holds up such a host.
+  if (odd.has_value() && AllWait(odd->group, HostWait::kDevice) &&
+      std::any_of(odd->group.begin(), odd->group.end(),
+                  [&](const Placed* one) { return RunsInPart(c_, one->worker); })) {
+    return out_.Note(c_, HostsRejected{NoHostStandsOut::kDeviceRuns});
+  }
   if (odd.has_value() && some_run && !barrier) odd->wait = HostWait::kDevice;
   if (odd.has_value()) return Name(*odd);
   if (some_run) return;
