@@ -151,7 +151,7 @@ TEST_F(HttpServerTest, AProbeIsAnsweredWhileAllOthersReadNothing) {
       reading.push_back(std::make_unique<Client>(server_->address(), from));
       try {
         reading.back()->Send("GET /page HTTP/1.1\r\nHost: localhost\r\n\r\n");
-        reading.back()->AwaitAnswer();  // a request that has not arrived counts otherwise
+        reading.back()->AwaitAnswer();       // a request that has not arrived counts otherwise
       } catch (const std::runtime_error&) {  // it was cut off already
       }
     }
