@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "classifier/findings/facts.h"
@@ -197,14 +198,71 @@ void BreakTie(const Case& c, Sides& sides) {
   std::swap(sides.odd_program, sides.rest_program);
 }
 
+// True if the worker is outside of the step, such as in a save, where the other slices are, too,
+// while most of its slice stand in the step: that many have not gone astray together.
+bool HasLeftTheStep(const Case& c, int worker, int other) {
+  const WorkerInfo& own = c.worker(worker);
+  const ProgramOrder& order = c.topology.cohorts()[static_cast<size_t>(own.cohort)].order;
+  if (c.worker(other).slice != own.slice || !order.Holds(Running(c, other)) ||
+      order.Holds(Running(c, worker))) {
+    return false;
+  }
+  const SliceInfo& slice = c.topology.slices()[static_cast<size_t>(own.slice)];
+  int here = 0;
+  int there = 0;
+  for (int i = slice.first; i < slice.last; ++i) {
+    here += Running(c, i) == Running(c, worker) ? 1 : 0;
+    there += Running(c, i) == Running(c, other) ? 1 : 0;
+  }
+  return there > here && OtherSlicesHaveReached(c.topology, c.positions, worker);
+}
+
+// Asks who of two workers is ahead, once for all workers in one launch and step: the answer looks
+// at the whole job, and mates may be thousands.
+class AheadOfEachOther {
+ public:
+  explicit AheadOfEachOther(const Case& c) : c_(c) {}
+
+  // One of the two is the same in all questions.
+  bool Ask(int worker, int other, int of_many) {
+    const Core& core = *c_.positions.unit(c_.positions.UnitsOf(of_many).first).core;
+    const std::tuple key{Running(c_, of_many), core.launch_id, StepOf(c_, of_many)};
+    const auto known = answers_.find(key);
+    if (known != answers_.end()) return known->second;
+    if (answers_.size() >= kMostAnswers) return false;
+    return answers_.emplace(key, IsAhead(c_, worker, other)).first->second;
+  }
+
+ private:
+  // Workers in more launches than these are no two sides.
+  static constexpr size_t kMostAnswers = 16;
+
+  const Case& c_;
+  std::map<std::tuple<int, std::optional<int32_t>, std::optional<int64_t>>, bool> answers_;
+};
+
+// True if several hosts stand at one place of which nothing is known, and no connection of theirs
+// is broken: cores that no wait holds would not all stand there.
+bool StandTogether(const Case& c, const std::vector<int>& workers) {
+  std::set<int> places;
+  for (int worker : workers) {
+    if (!c.links.broken_peers[static_cast<size_t>(worker)].empty()) return false;
+    const auto [first, last] = c.positions.UnitsOf(worker);
+    for (int i = first; i < last; ++i) places.insert(c.positions.unit(i).place);
+  }
+  return workers.size() > 1 && places.size() == 1 && *places.begin() >= 0 &&
+         c.positions.place(*places.begin()).hlo_class == HloClass::kUnknown;
+}
+
 // A collective ends for all of its workers or for none: a host that is past the one in which its
 // slice waits has left it out, however many of the cohort stand where that host stands.
 void BlameThoseAhead(const Case& c, Sides& sides) {
   const SliceInfo& slice =
       c.topology.slices()[static_cast<size_t>(c.worker(sides.odd.front()).slice)];
+  const bool together = StandTogether(c, sides.odd);
   const bool wait = std::all_of(sides.odd.begin(), sides.odd.end(), [&](int worker) {
     return worker >= slice.first && worker < slice.last && Running(c, worker) >= 0 &&
-           WaitsInSlice(c, worker);
+           (together || WaitsInSlice(c, worker));
   });
   // A program that only these workers know is not one that the others have passed.
   const auto knows = [&](int worker) { return HoldsProgram(c, worker, sides.odd_program); };
@@ -213,9 +271,10 @@ void BlameThoseAhead(const Case& c, Sides& sides) {
       std::any_of(sides.rest.begin(), sides.rest.end(), knows);
   if (!wait || !known || sides.same_module) return;
   std::vector<int> ahead;
+  AheadOfEachOther of_front(c);
   for (int i = slice.first; i < slice.last; ++i) {
     const bool at_odds = Running(c, i) >= 0 && Running(c, i) != Running(c, sides.odd.front());
-    if (at_odds && c.worker(i).cohort == sides.cohort && IsAhead(c, i, sides.odd.front())) {
+    if (at_odds && c.worker(i).cohort == sides.cohort && of_front.Ask(i, sides.odd.front(), i)) {
       ahead.push_back(i);
     }
   }
@@ -232,9 +291,12 @@ bool AreAheadOfMates(const Case& c, const std::vector<int>& workers) {
   const SliceInfo& slice =
       c.topology.slices()[static_cast<size_t>(c.worker(workers.front()).slice)];
   bool mates = false;
+  AheadOfEachOther front_of(c);
   for (int i = slice.first; i < slice.last; ++i) {
     if (std::binary_search(workers.begin(), workers.end(), i)) continue;
-    if (Running(c, i) < 0 || !WaitsInSlice(c, i) || !IsAhead(c, workers.front(), i)) return false;
+    if (Running(c, i) < 0 || !WaitsInSlice(c, i) || !front_of.Ask(workers.front(), i, i)) {
+      return false;
+    }
     mates = true;
   }
   return mates;
@@ -272,6 +334,7 @@ bool IsAhead(const Case& c, int worker, int other) {
   if (!own || !theirs) {
     const bool later = ComesLater(c.topology, c.positions, worker, other);
     if (later != ComesLater(c.topology, c.positions, other, worker)) return later;
+    if (HasLeftTheStep(c, worker, other)) return true;
   }
   return own && theirs ? *own > *theirs : Queues(c, other, worker) && !Queues(c, worker, other);
 }

@@ -73,6 +73,23 @@ bool HasPassed(const Topology& topology, const Positions& positions, int worker,
   return Contains(Left(topology, positions, worker), Current(topology, positions, other));
 }
 
+bool OtherSlicesHaveReached(const Topology& topology, const Positions& positions, int worker) {
+  const std::set<Key> launch = Current(topology, positions, worker);
+  if (launch.size() != 1) return false;
+  bool any = false;
+  for (int i = 0; i < static_cast<int>(topology.workers().size()); ++i) {
+    const auto [first, last] = positions.UnitsOf(i);
+    const WorkerInfo& one = topology.worker(i);
+    const WorkerInfo& own = topology.worker(worker);
+    if (first == last || one.cohort != own.cohort || one.slice == own.slice) continue;
+    const Core& core = *positions.unit(first).core;
+    if (!core.program || !core.launch_id) continue;
+    if (!launch.contains({topology.ProgramOf(i, core), *core.launch_id})) return false;
+    any = true;
+  }
+  return any;
+}
+
 bool ComesLater(const Topology& topology, const Positions& positions, int worker, int other) {
   const std::set<Key> later = Current(topology, positions, worker);
   const std::set<Key> earlier = Current(topology, positions, other);

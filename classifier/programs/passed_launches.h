@@ -15,6 +15,10 @@ std::vector<Launch> LaunchesSeen(const Topology& topology, const Positions& posi
 // True if polls saw the worker in the launch in which the other one is, and then in a later one.
 bool HasPassed(const Topology& topology, const Positions& positions, int worker, int other);
 
+// True if all of the cohort's workers in other slices of which a launch is known are in that of
+// this worker, or have ended it as their last.
+bool OtherSlicesHaveReached(const Topology& topology, const Positions& positions, int worker);
+
 // True if polls saw some worker of the cohort in the launch in which the other one is, and later in
 // that in which this one is: the others were given the two in this order.
 bool ComesLater(const Topology& topology, const Positions& positions, int worker, int other);

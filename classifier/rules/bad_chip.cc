@@ -114,6 +114,22 @@ bool WaitTogether(const Case& c, const Head& head) {
                      [&](int unit) { return c.positions.unit(unit).core->chip != chip; });
 }
 
+// True if the head stands where nothing is known of its place, and its peer in another slice sent
+// no snapshot: it may wait for that one.
+bool MayAwaitMissing(const Case& c, const Head& head) {
+  const Place* place = c.PlaceOf(head);
+  if (head.kind != HeadKind::kElsewhere || head.moving || place == nullptr ||
+      place->hlo_class != HloClass::kUnknown) {
+    return false;
+  }
+  const WorkerInfo& own = c.worker(head.worker);
+  const std::vector<WorkerInfo>& workers = c.topology.workers();
+  return std::any_of(workers.begin(), workers.end(), [&own](const WorkerInfo& other) {
+    return other.snapshot == nullptr && !other.standby && other.slice != own.slice &&
+           other.id.task == own.id.task;
+  });
+}
+
 class BadChipRule {
  public:
   BadChipRule(const Case& c, Findings& out) : c_(c), out_(out) {}
@@ -272,7 +288,9 @@ double BadChipRule::ConfidenceOf(const Head& head) const {
   }
   // Chips in one collective of their slice wait for each other, or for a core that is not seen.
   if (head.hlo_waits && WaitTogether(c_, head)) confidence = kConfidenceManyHeads;
-  if (head.ambiguous) confidence = std::min(confidence, kConfidencePeerHead);
+  if (head.ambiguous || MayAwaitMissing(c_, head)) {
+    confidence = std::min(confidence, kConfidencePeerHead);
+  }
   if (head.or_mate) confidence = std::min(confidence, kConfidenceManyHeads);
   if (head.moving) confidence -= kConfidenceLoopPenalty;
   return confidence;

@@ -248,6 +248,20 @@ TEST(BadChip, ALoneCoreThatCanBeWaitingIsNotTakenForComputing) {
   EXPECT_EQ(Diagnose(TwoLoneCores(kTransfer)), "UNKNOWN");
 }
 
+// Its peer may be gone, and then it waits for data that never come.
+TEST(BadChip, ALoneCoreWhosePeerIsMissingIsLessSure) {
+  Scenario s({.slices = 3});
+  s.ForgetHlo();
+  s.Tensor(1, 2, 3).sequencers.front().pc = 0x1ae;
+  const auto confidence = [&s] { return Classify(s.capture).confidence.value_or(0); };
+  EXPECT_EQ(Diagnose(s), "BAD_TPU_CHIP/TENSOR_CORE 1.2.3");
+  const double alone = confidence();
+  s.Remove(0, 1);
+  EXPECT_EQ(confidence(), alone);
+  s.Remove(0, 2);
+  EXPECT_LT(confidence(), alone - 0.2);
+}
+
 TEST(BadChip, ALoneCoreThatIsAheadOwesNothing) {
   Scenario s = TwoLoneCores(kCompute);
   s.PutSlice(0, 0, kStep + 1, kCompute);

@@ -11,6 +11,7 @@
 // Facts: module names, fingerprints and queues of the status service; the learnt
 // sequence; the log line "an unexpected leader shows up in the launch group".
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
@@ -21,17 +22,20 @@
 #include "classifier/programs/passed_launches.h"
 #include "classifier/rules/rules.h"
 #include "classifier/verdict/thresholds.h"
+#include "classifier/wait/link_evidence.h"
 
 namespace rapideye::classifier {
 namespace {
 
-// True if each worker has data under way that does not arrive, and stands where it can wait for
-// another slice: the broken connection holds it in the program that the others have left.
+// True if each worker has data under way that does not arrive, or a connection over which neither
+// end's probes get through, and stands where it can wait for another slice: the broken connection
+// holds it in the program that the others have left.
 bool ConnectionsHold(const Case& c, const std::vector<int>& workers) {
   const auto keeps_data = [&c](int worker) {
-    return std::any_of(c.links.pairs.begin(), c.links.pairs.end(), [worker](const auto& entry) {
-      const auto& [pair, evidence] = entry;
-      return (pair.first == worker || pair.second == worker) && !evidence.unacked.empty();
+    const std::vector<int>& peers = c.links.broken_peers[static_cast<size_t>(worker)];
+    return std::any_of(peers.begin(), peers.end(), [&c, worker](int peer) {
+      const PairEvidence& evidence = c.links.pairs.at(std::minmax(worker, peer));
+      return !evidence.unacked.empty() || evidence.failed_probe.size() == 2;
     });
   };
   const auto may_wait = [&c](int worker) {
@@ -83,8 +87,13 @@ const Head* ChipThatHolds(const Case& c, const Sides& sides) {
 void ByModule(const Case& c, Findings& out) {
   for (const Sides& sides : DivergedSides(c)) {
     if (sides.same_module) continue;
-    if (ConnectionsHold(c, sides.odd)) {
-      out.Note(c, HeldByConnections{&sides.odd});
+    std::vector<int> rest;
+    std::copy_if(sides.rest.begin(), sides.rest.end(), std::back_inserter(rest), [&](int worker) {
+      return c.divergence.running[static_cast<size_t>(worker)] == sides.rest_program;
+    });
+    const bool rest_held = !rest.empty() && ConnectionsHold(c, rest);
+    if (rest_held || ConnectionsHold(c, sides.odd)) {
+      out.Note(c, HeldByConnections{rest_held ? &rest : &sides.odd});
       continue;
     }
     if (const Head* head = ChipThatHolds(c, sides)) {

@@ -504,6 +504,21 @@ TEST(DifferentModule, TheOrderInWhichOthersWereGivenTwoLaunchesTellsWhoIsAhead) 
   EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/MODULE_DIVERGENCE 0.0");
 }
 
+// The step ends before the save, which the other slices have reached; nobody was seen in both.
+TEST(DifferentModule, WhoIsInASaveThatOtherSlicesHaveReachedIsAheadOfMatesInTheStep) {
+  Scenario s({.slices = 3});
+  s.ForgetHlo();
+  const auto save = [&s](int slice, int task) {
+    s.RunOther(slice, task, "jit_save", "cc03");
+    for (int chip = 0; chip < 4; ++chip) s.Tensor(slice, task, chip).launch_id = 7;
+  };
+  for (int slice : {0, 2}) {
+    for (int task = 0; task < 4; ++task) save(slice, task);
+  }
+  save(1, 3);
+  EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/MODULE_DIVERGENCE 1.3");
+}
+
 // Both wait for another slice, and each is given its own compilation of the step for ever.
 TEST(DifferentModule, TwoCompilationsThatAreBothQueuedAgainNeedNoPlace) {
   Scenario s;

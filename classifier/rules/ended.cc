@@ -245,7 +245,13 @@ std::optional<NotEndedOnPurpose> Objection(const Case& c) {
       std::any_of(c.timeline.errors.begin(), c.timeline.errors.end(),
                   [](const ErrorEvent& event) { return event.kind != ErrorKind::kExit; });
   if (failed) return NotEndedOnPurpose{NotOnPurpose::kFailureBefore};
-  const bool stood = c.timeline.still_ms.value_or(0) >= c.threshold_ms;
+  // Polls of an idle core see no launch of a short step: only its runtime tells when it ended one.
+  const auto shows_time = [](const Unit& unit) {
+    return unit.state != UnitState::kIdle || unit.stuck_ms.has_value();
+  };
+  const std::vector<Unit>& units = c.positions.units();
+  const bool stood = c.timeline.still_ms.value_or(0) >= c.threshold_ms &&
+                     std::any_of(units.begin(), units.end(), shows_time);
   if (stood) return NotEndedOnPurpose{NotOnPurpose::kStandstillBefore};
   return std::nullopt;
 }

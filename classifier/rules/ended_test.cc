@@ -10,6 +10,20 @@
 namespace rapideye::classifier::testing {
 namespace {
 
+// Polls see an idle core of a short step only between two launches.
+TEST(Ended, IdleCoresWithoutAClockOfTheirRuntimeDoNotShowAStandstill) {
+  Scenario s;
+  s.capture.header.trigger = "exit";
+  for (int slice = 0; slice < 2; ++slice) {
+    for (int task = 0; task < 4; ++task) {
+      s.MakeIdle(slice, task);
+      for (int chip = 0; chip < 4; ++chip) s.Tensor(slice, task, chip).stuck_ms.reset();
+      s.Exit(slice, task, 4'000, 0);
+    }
+  }
+  EXPECT_EQ(Diagnose(s), "NO_HANG/ENDED");
+}
+
 constexpr int kSigAbrt = 6;
 constexpr int kSigKill = 9;
 constexpr int kSigTerm = 15;

@@ -92,6 +92,19 @@ TEST(Networking, OneLostProbeToAnotherPeerIsNoSecondBrokenConnection) {
   EXPECT_EQ(Diagnose(s), "NETWORKING_ISSUE/DCN_HOST 0.3");
 }
 
+// The others have passed a launch in which these wait for data that do not arrive.
+TEST(Networking, ABrokenPairHoldsItsEndsInTheProgramThatTheOthersHaveLeft) {
+  Scenario s;
+  s.ForgetHlo();
+  for (int slice : {0, 1}) {
+    for (int task = 1; task < 4; ++task) s.RunOther(slice, task, "jit_save", "cc03");
+  }
+  s.ProbeAll();
+  EXPECT_EQ(Diagnose(s).find("NETWORKING"), std::string::npos) << Diagnose(s);
+  s.FailProbes({0, 0}, {1, 0});
+  EXPECT_EQ(Diagnose(s).find("DIFFERENT_MODULE"), std::string::npos) << Diagnose(s);
+}
+
 // A core that stands apart, where nothing is known of its place, may wait for the other end.
 TEST(Networking, ALoneCoreAtOneEndOfABrokenPairWaitsForTheOther) {
   Scenario s({.slices = 2});
