@@ -123,8 +123,7 @@ std::string Say(const Case&, const HostsRejected& rejection) {
              "device";
     case NoHostStandsOut::kDeviceRuns:
       return "no host is singled out: the one that stands apart waits for its device, of which "
-             "some "
-             "cores run and others do not";
+             "some cores run and others do not";
     case NoHostStandsOut::kMostAreAlike:
       break;
   }

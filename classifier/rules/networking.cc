@@ -79,7 +79,8 @@ class NetworkingRule {
   // While a worker is in two or more broken connections, the worker in most of
   // them explains its connections. Those on which a probe was lost count only among themselves.
   void TakeHosts(std::map<WorkerPair, const PairEvidence*>& open);
-  void TakeHostsOf(bool lost_probes, std::map<WorkerPair, const PairEvidence*>& open);
+  void TakeHostsOf(bool lost_probes, const std::set<WorkerPair>& lost,
+                   std::map<WorkerPair, const PairEvidence*>& open);
 
   // One broken connection, where one end's NIC has no carrier: that end is at fault.
   void TakeHostsWithoutCarrier(std::map<WorkerPair, const PairEvidence*>& open);
@@ -235,17 +236,21 @@ void NetworkingRule::TakeCut(std::map<WorkerPair, const PairEvidence*>& open) {
 }
 
 void NetworkingRule::TakeHosts(std::map<WorkerPair, const PairEvidence*>& open) {
-  TakeHostsOf(false, open);
+  std::set<WorkerPair> lost;
+  for (const auto& [pair, evidence] : open) {
+    if (IsLostProbe(pair, *evidence)) lost.insert(pair);
+  }
+  TakeHostsOf(false, lost, open);
   TakeHostsWithoutCarrier(open);
-  TakeHostsOf(true, open);
+  TakeHostsOf(true, lost, open);
 }
 
-void NetworkingRule::TakeHostsOf(bool lost_probes,
+void NetworkingRule::TakeHostsOf(bool lost_probes, const std::set<WorkerPair>& lost,
                                  std::map<WorkerPair, const PairEvidence*>& open) {
   while (true) {
     std::map<int, int> degree;
     for (const auto& [pair, evidence] : open) {
-      if (IsLostProbe(pair, *evidence) != lost_probes) continue;
+      if (lost.contains(pair) != lost_probes) continue;
       ++degree[pair.first];
       ++degree[pair.second];
     }
