@@ -188,6 +188,24 @@ bool FellAfterTheLeader(const Case& c) {
   });
 }
 
+// The reason in what went before the exits against an end on purpose; absent: there is none.
+std::optional<NotEndedOnPurpose> ObjectionBeforeTheEnd(const Case& c) {
+  if (c.timeline.hang_declared) return NotEndedOnPurpose{NotOnPurpose::kHangDeclared};
+  const bool failed =
+      std::any_of(c.timeline.errors.begin(), c.timeline.errors.end(),
+                  [](const ErrorEvent& event) { return event.kind != ErrorKind::kExit; });
+  if (failed) return NotEndedOnPurpose{NotOnPurpose::kFailureBefore};
+  // Polls of an idle core see no launch of a short step: only its runtime tells when it ended one.
+  const auto shows_time = [](const Unit& unit) {
+    return unit.state != UnitState::kIdle || unit.stuck_ms.has_value();
+  };
+  const std::vector<Unit>& units = c.positions.units();
+  const bool stood = c.timeline.still_ms.value_or(0) >= c.threshold_ms &&
+                     std::any_of(units.begin(), units.end(), shows_time);
+  if (stood) return NotEndedOnPurpose{NotOnPurpose::kStandstillBefore};
+  return std::nullopt;
+}
+
 // The reason against an ended job; absent: there is none.
 std::optional<NotEndedOnPurpose> Objection(const Case& c) {
   const Generations generations(c);
@@ -240,20 +258,7 @@ std::optional<NotEndedOnPurpose> Objection(const Case& c) {
   // In a job of one process, that process alone ends the job, with status 0.
   const bool all_of_it = c.topology.workers().size() == 1 && ended_well == 1;
   if (gone < kLeastProcesses && !all_of_it) return NotEndedOnPurpose{NotOnPurpose::kTooFew};
-  if (c.timeline.hang_declared) return NotEndedOnPurpose{NotOnPurpose::kHangDeclared};
-  const bool failed =
-      std::any_of(c.timeline.errors.begin(), c.timeline.errors.end(),
-                  [](const ErrorEvent& event) { return event.kind != ErrorKind::kExit; });
-  if (failed) return NotEndedOnPurpose{NotOnPurpose::kFailureBefore};
-  // Polls of an idle core see no launch of a short step: only its runtime tells when it ended one.
-  const auto shows_time = [](const Unit& unit) {
-    return unit.state != UnitState::kIdle || unit.stuck_ms.has_value();
-  };
-  const std::vector<Unit>& units = c.positions.units();
-  const bool stood = c.timeline.still_ms.value_or(0) >= c.threshold_ms &&
-                     std::any_of(units.begin(), units.end(), shows_time);
-  if (stood) return NotEndedOnPurpose{NotOnPurpose::kStandstillBefore};
-  return std::nullopt;
+  return ObjectionBeforeTheEnd(c);
 }
 
 }  // namespace
