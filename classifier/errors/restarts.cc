@@ -43,35 +43,41 @@ bool RanOut(const Snapshot& snapshot) {
 
 std::vector<Restart> FindRestarts(const Topology& topology, std::optional<int64_t> since_ms,
                                   std::optional<int64_t> still_ms) {
-  std::vector<int64_t> starts;
+  std::vector<int64_t> others;  // ages of processes that may be from before the standstill
   std::vector<Restart> anew;
   for (size_t i = 0; i < topology.workers().size(); ++i) {
     const WorkerInfo& worker = topology.workers()[i];
     if (worker.snapshot == nullptr || worker.standby) continue;
     const std::optional<int64_t> started = StartedMsAgo(*worker.snapshot);
     if (!started) continue;
-    starts.push_back(*started);
     if (since_ms && *started <= *since_ms && !worker.snapshot->cores.empty() &&
         RanOut(*worker.snapshot)) {
       anew.push_back({.worker = static_cast<int>(i), .started_ms_ago = *started});
+    } else {
+      others.push_back(*started);
     }
   }
-  if (starts.size() < 2) {
+  if (others.empty() && anew.size() == 1) {
     // No other age is known; but the others ended their last launches before this process began.
-    std::erase_if(anew, [&](const Restart& one) {
-      return one.started_ms_ago + kAgeErrorMs >= still_ms.value_or(0);
-    });
-    return anew;
+    others.push_back(still_ms.value_or(0));
   }
-  const int64_t usual = Median(starts);
+  // Without any from before, the job as a whole was started anew.
+  if (others.empty()) return {};
+  const int64_t usual = Median(std::move(others));
+  std::erase_if(anew,
+                [&](const Restart& one) { return one.started_ms_ago + kAgeErrorMs >= usual; });
+  // A process ends with a peer, and the launcher of both starts them again in that order.
+  int64_t first = 0;
+  for (const Restart& one : anew) first = std::max(first, one.started_ms_ago);
+  std::erase_if(anew, [&](const Restart& one) {
+    const int64_t later = first - one.started_ms_ago;
+    return later > kRestartSpreadMs && later <= kVictimEndsWithinMs;
+  });
   for (Restart& one : anew) {
     one.among_others = std::any_of(anew.begin(), anew.end(), [&](const Restart& other) {
       return other.worker != one.worker && other.started_ms_ago + kAgeErrorMs >= one.started_ms_ago;
     });
   }
-  // A process that was started anew is younger than most others.
-  std::erase_if(anew,
-                [&](const Restart& one) { return one.started_ms_ago + kAgeErrorMs >= usual; });
   return anew;
 }
 

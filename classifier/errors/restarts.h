@@ -23,9 +23,10 @@ bool IsAlive(const Process& process);
 // True if no core of the worker runs or queues a launch.
 bool RanOut(const Snapshot& snapshot);
 
-// The restarts by worker. `since_ms`: the longest time since the standstill began; absent: not
-// known, and then the result is empty. `still_ms`: the time since most cores ended a launch; it
-// decides where the age of no other process is known.
+// The restarts by worker, without those that clearly followed another; empty if all processes are
+// from after the standstill: the job as a whole was started anew. `since_ms`: the longest time
+// since the standstill began; absent: not known, and then the result is empty. `still_ms`: the
+// time since most cores ended a launch; it decides where the age of no other process is known.
 std::vector<Restart> FindRestarts(const Topology& topology, std::optional<int64_t> since_ms,
                                   std::optional<int64_t> still_ms);
 

@@ -141,6 +141,16 @@ bool SomebodyFollowed(const Case& c) {
   });
 }
 
+// True if a core that has stood for `stood_ms` has done so since its process began: then the launch
+// that it seems to have ended was that of the process before, or none.
+bool StoodSinceItsProcessBegan(const Snapshot& snapshot, int64_t stood_ms) {
+  return std::any_of(snapshot.processes.begin(), snapshot.processes.end(),
+                     [&](const Process& process) {
+                       return IsAlive(process) && process.started_ms_ago.has_value() &&
+                              *process.started_ms_ago <= stood_ms + kCollectionSpreadMs;
+                     });
+}
+
 void Advancing(const Case& c, Findings& out) {
   int telling = 0;
   int recent = 0;
@@ -157,6 +167,7 @@ void Advancing(const Case& c, Findings& out) {
     const std::optional<int64_t> stood = StoodMs(unit);
     if (!stood.has_value()) continue;
     ++telling;
+    if (StoodSinceItsProcessBegan(*snapshot, *stood)) continue;
     if (static_cast<double>(*stood) < (unit.stuck_ms.has_value() ? bar : bar_by_pc)) ++recent;
   }
   if (telling == 0 || static_cast<double>(recent) <= kAdvancingShare * telling) return;

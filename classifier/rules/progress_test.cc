@@ -30,6 +30,26 @@ TEST(Progress, WhoIsGoneCompletesNothingMore) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/WORKER_LOST 0.1");
 }
 
+// A new process shows its idle cores for the first time.
+TEST(Progress, CoresOfAProcessThatHasJustBegunHaveCompletedNothing) {
+  Scenario s;
+  s.StandFor(10'000, 5000);
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    s.MakeIdle(snapshot.worker.slice, snapshot.worker.task);
+    for (Core& core : snapshot.cores) {
+      core.stuck_ms.reset();
+      for (Sequencer& sequencer : core.sequencers) sequencer.frozen_ms = 5000;
+    }
+    for (Process& process : snapshot.processes) process.started_ms_ago = 5500;
+  }
+  s.Remove(0, 1);
+  EXPECT_NE(Diagnose(s), "NO_HANG/RUNNING");
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    for (Process& process : snapshot.processes) process.started_ms_ago = 60'000;
+  }
+  EXPECT_EQ(Diagnose(s), "NO_HANG/RUNNING");
+}
+
 // The kernel reports an error of a chip, which has completed nothing since.
 TEST(Progress, AnErrorOfAChipThatWentOnIsNone) {
   Scenario s;

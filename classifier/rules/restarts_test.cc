@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <vector>
 
 #include "classifier/classify.h"
 #include "tests/support/scenario.h"
@@ -84,6 +86,47 @@ TEST(Restarts, ARestartWhileSomebodyIsMissingIsNoFaultOfItsOwn) {
   };
   EXPECT_TRUE(independent(false));
   EXPECT_FALSE(independent(true));
+}
+
+// Nobody's end was seen: `ages` are those of the new processes of slice 0, one after the other.
+Scenario StartedAnew(const std::vector<int64_t>& ages) {
+  Scenario s;
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    for (Process& process : snapshot.processes) process.started_ms_ago = 3'600'000;
+  }
+  for (int task = 0; task < static_cast<int>(ages.size()); ++task) {
+    s.MakeIdle(0, task);
+    for (Process& process : s.At(0, task).processes) {
+      process.started_ms_ago = ages[static_cast<size_t>(task)];
+    }
+  }
+  return s;
+}
+
+TEST(Restarts, OfSeveralTheFirstHasEndedFirst) {
+  EXPECT_EQ(Diagnose(StartedAnew({kStillMs - 8000, kStillMs - 3500})),
+            "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+  // One launcher may be as much faster than another.
+  EXPECT_EQ(Diagnose(StartedAnew({kStillMs - 6000, kStillMs - 3500})),
+            "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.0 0.1");
+}
+
+TEST(Restarts, OfMostWorkersTheFirstIsNamed) {
+  Scenario s = StartedAnew({kStillMs - 3000, kStillMs - 7000, kStillMs - 7000, kStillMs - 7000});
+  for (int task = 0; task < 2; ++task) {
+    s.MakeIdle(1, task);
+    for (Process& process : s.At(1, task).processes) process.started_ms_ago = kStillMs - 20'000;
+  }
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.0");
+}
+
+// Nobody reaches the host of another worker, which cannot follow from the end of a process.
+TEST(Restarts, ALostHostComesBeforeRestarts) {
+  Scenario s = StartedAnew({kStillMs - 5000});
+  s.ProbeAll();
+  s.Remove(1, 3);
+  for (const Snapshot& snapshot : s.capture.snapshots) s.FailProbes({1, 3}, snapshot.worker);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/WORKER_LOST 1.3");
 }
 
 }  // namespace

@@ -72,6 +72,12 @@ bool SomebodyIsMissing(const Case& c) {
                      [](const WorkerInfo& worker) { return worker.snapshot == nullptr; });
 }
 
+// How these processes ended was not seen, and a worker is missing that may have ended before them.
+bool MayFollowTheMissing(const Case& c, const std::vector<const ErrorEvent*>& events) {
+  return SomebodyIsMissing(c) && std::all_of(events.begin(), events.end(),
+                                             [](const auto* event) { return event->unexplained; });
+}
+
 // A stop, a loss of memory or power, or a maintenance never follows from a failure of other
 // workers. A process that ended may have followed another, unless all others live, or have
 // ended as processes do that lose a peer.
@@ -86,8 +92,7 @@ bool IsOwn(const Case& c, const std::vector<const ErrorEvent*>& events) {
                          [](const ErrorEvent* event) { return event->by_host; });
     case ErrorKind::kExit: {
       const ErrorEvent& event = *events.front();
-      // The manner of the end was not seen: a missing worker may have ended before.
-      if (event.unexplained && SomebodyIsMissing(c)) return false;
+      if (MayFollowTheMissing(c, events)) return false;
       return events.size() == 1 && !event.aborted && !event.of_victim && !event.in_recovery &&
              std::all_of(c.timeline.errors.begin(), c.timeline.errors.end(),
                          [&](const ErrorEvent& other) {
@@ -166,11 +171,12 @@ void FindUnrecoverable(const Case& c, Findings& out) {
     const bool by_itself = own && (most_specific || kind != ErrorKind::kExit);
     finding.confidence = several && by_itself
                              ? most_specific ? kConfidenceDirectError : kConfidenceOwnError
-                         : !most_specific       ? kConfidenceUnorderedErrors - 0.15
-                         : several              ? kConfidenceUnorderedErrors
-                         : aged                 ? kConfidenceDirectError
-                         : GoneAlone(c, events) ? kConfidenceGoneAlone
-                                                : kConfidenceErrorWithoutAge;
+                         : !most_specific                 ? kConfidenceUnorderedErrors - 0.15
+                         : several                        ? kConfidenceUnorderedErrors
+                         : MayFollowTheMissing(c, events) ? kConfidenceExitBesideMissing
+                         : aged                           ? kConfidenceDirectError
+                         : GoneAlone(c, events)           ? kConfidenceGoneAlone
+                                                          : kConfidenceErrorWithoutAge;
     AddFinding(c, events, std::move(finding), out);
     most_specific = false;
   }

@@ -19,6 +19,10 @@ inline constexpr int64_t kAgeErrorMs = 10'000;
 // stopped allows for it.
 inline constexpr int64_t kCollectionSpreadMs = 1'500;
 
+// Launchers of one kind need the same time to start a process again, to within this: the kernel
+// tells when each was started.
+inline constexpr int64_t kRestartSpreadMs = 3'000;
+
 // A process whose peer is gone ends by itself no later than this after it has said so:
 // JAX's coordination service waits for 100 s for heartbeats and for 300 s in the barrier
 // of the shutdown.
@@ -142,6 +146,7 @@ inline constexpr double kConfidenceOwnError = 0.94;        // another as old, bu
 inline constexpr double kConfidenceUnorderedErrors = 0.6;  // another error as old elsewhere
 inline constexpr double kConfidenceLaterError = 0.45;      // than the first: never the cause
 inline constexpr double kConfidenceErrorWithoutAge = 0.85;
+inline constexpr double kConfidenceExitBesideMissing = 0.92;  // a lost worker may be the first
 inline constexpr double kConfidenceGoneAlone = 0.955;    // one process is gone, all others live
 inline constexpr double kConfidenceComputeHead = 0.95;   // HLO proves it does not wait
 inline constexpr double kConfidenceLoneComputer = 0.85;  // and only other slices wait for it
