@@ -198,15 +198,27 @@ void BreakTie(const Case& c, Sides& sides) {
   std::swap(sides.odd_program, sides.rest_program);
 }
 
-// True if the worker is outside of the step, such as in a save, where the other slices are, too,
-// while most of its slice stand in the step: that many have not gone astray together.
-bool HasLeftTheStep(const Case& c, int worker, int other) {
+// True if workers of another slice have been given this program, too, now or before.
+bool IsKnownInOtherSlices(const Case& c, int program, int slice) {
+  return std::any_of(
+      c.topology.workers().begin(), c.topology.workers().end(), [&](const WorkerInfo& worker) {
+        return worker.slice != slice && std::find(worker.programs.begin(), worker.programs.end(),
+                                                  program) != worker.programs.end();
+      });
+}
+
+// True if the worker is where the other slices are, while most of its slice stand in a program
+// that comes before: the step, where the worker is in what is no part of it, such as a save; or
+// where no step is known, a program of the other slices, too. That many have not gone astray
+// together.
+bool HasLeftMates(const Case& c, int worker, int other) {
   const WorkerInfo& own = c.worker(worker);
-  const ProgramOrder& order = c.topology.cohorts()[static_cast<size_t>(own.cohort)].order;
-  if (c.worker(other).slice != own.slice || !order.Holds(Running(c, other)) ||
-      order.Holds(Running(c, worker))) {
-    return false;
-  }
+  if (c.worker(other).slice != own.slice) return false;
+  const CohortInfo& cohort = c.topology.cohorts()[static_cast<size_t>(own.cohort)];
+  const bool left = cohort.order_was_given ? cohort.order.Holds(Running(c, other)) &&
+                                                 !cohort.order.Holds(Running(c, worker))
+                                           : IsKnownInOtherSlices(c, Running(c, other), own.slice);
+  if (!left) return false;
   const SliceInfo& slice = c.topology.slices()[static_cast<size_t>(own.slice)];
   int here = 0;
   int there = 0;
@@ -268,7 +280,8 @@ void BlameThoseAhead(const Case& c, Sides& sides) {
   const auto knows = [&](int worker) { return HoldsProgram(c, worker, sides.odd_program); };
   const bool known =
       c.topology.cohorts()[static_cast<size_t>(sides.cohort)].order.Holds(sides.odd_program) ||
-      std::any_of(sides.rest.begin(), sides.rest.end(), knows);
+      std::any_of(sides.rest.begin(), sides.rest.end(), knows) ||
+      IsKnownInOtherSlices(c, sides.odd_program, c.worker(sides.odd.front()).slice);
   if (!wait || !known || sides.same_module) return;
   std::vector<int> ahead;
   AheadOfEachOther of_front(c);
@@ -334,7 +347,7 @@ bool IsAhead(const Case& c, int worker, int other) {
   if (!own || !theirs) {
     const bool later = ComesLater(c.topology, c.positions, worker, other);
     if (later != ComesLater(c.topology, c.positions, other, worker)) return later;
-    if (HasLeftTheStep(c, worker, other)) return true;
+    if (HasLeftMates(c, worker, other)) return true;
   }
   return own && theirs ? *own > *theirs : Queues(c, other, worker) && !Queues(c, worker, other);
 }

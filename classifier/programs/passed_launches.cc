@@ -74,17 +74,25 @@ bool HasPassed(const Topology& topology, const Positions& positions, int worker,
 }
 
 bool OtherSlicesHaveReached(const Topology& topology, const Positions& positions, int worker) {
-  const std::set<Key> launch = Current(topology, positions, worker);
-  if (launch.size() != 1) return false;
+  const auto launch_of = [&](int one) -> std::optional<Launch> {
+    const auto [first, last] = positions.UnitsOf(one);
+    if (first == last) return std::nullopt;
+    const Launch launch = topology.LaunchAt(one, *positions.unit(first).core, 0);
+    return launch.program < 0 ? std::nullopt : std::optional(launch);
+  };
+  const WorkerInfo& info = topology.worker(worker);
+  const std::optional<Launch> own = launch_of(worker);
+  if (!own || Current(topology, positions, worker).size() > 1) return false;
   bool any = false;
   for (int i = 0; i < static_cast<int>(topology.workers().size()); ++i) {
-    const auto [first, last] = positions.UnitsOf(i);
     const WorkerInfo& one = topology.worker(i);
-    const WorkerInfo& own = topology.worker(worker);
-    if (first == last || one.cohort != own.cohort || one.slice == own.slice) continue;
-    const Core& core = *positions.unit(first).core;
-    if (!core.program || !core.launch_id) continue;
-    if (!launch.contains({topology.ProgramOf(i, core), *core.launch_id})) return false;
+    if (one.cohort != info.cohort || one.slice == info.slice) continue;
+    const std::optional<Launch> launch = launch_of(i);
+    if (!launch) continue;
+    // Old runtimes tell no launch id.
+    const bool same =
+        launch->program == own->program && (!launch->id || !own->id || launch->id == own->id);
+    if (!same) return false;
     any = true;
   }
   return any;

@@ -90,7 +90,7 @@ TEST(DifferentModule, TheOrderInWhichOthersWereGivenTwoLaunchesTellsWhoIsAhead) 
 }
 
 // The step ends before the save, which the other slices have reached; nobody was seen in both.
-TEST(DifferentModule, WhoIsInASaveThatOtherSlicesHaveReachedIsAheadOfMatesInTheStep) {
+Scenario MatesBehindASave() {
   Scenario s({.slices = 3});
   s.ForgetHlo();
   const auto save = [&s](int slice, int task) {
@@ -101,7 +101,41 @@ TEST(DifferentModule, WhoIsInASaveThatOtherSlicesHaveReachedIsAheadOfMatesInTheS
     for (int task = 0; task < 4; ++task) save(slice, task);
   }
   save(1, 3);
+  return s;
+}
+
+TEST(DifferentModule, WhoIsInASaveThatOtherSlicesHaveReachedIsAheadOfMatesInTheStep) {
+  EXPECT_EQ(Diagnose(MatesBehindASave()), "DIFFERENT_MODULE/MODULE_DIVERGENCE 1.3");
+}
+
+TEST(DifferentModule, OldRuntimesTellByThePrograms) {
+  Scenario s = MatesBehindASave();
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    for (Core& core : snapshot.cores) {
+      core.launch_id.reset();
+      core.queued.clear();
+    }
+  }
   EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/MODULE_DIVERGENCE 1.3");
+}
+
+// Without a step, only what the other slices have been given shows that this is no program of the
+// mates alone.
+TEST(DifferentModule, WithoutAStepTheOtherSlicesProgramsTellWhoIsAhead) {
+  Scenario s = MatesBehindASave();
+  s.capture.header.cohorts.clear();
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    for (Core& core : snapshot.cores) core.queued.clear();
+  }
+  EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/MODULE_DIVERGENCE 1.3");
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    if (snapshot.worker.slice != 1) {
+      for (Program& program : snapshot.programs) {
+        if (program.module == "jit_step") program = {"jit_other", "dd04"};
+      }
+    }
+  }
+  EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE/MODULE_DIVERGENCE 1.0 1.1 1.2");
 }
 
 // Both wait for another slice, and each is given its own compilation of the step for ever.
