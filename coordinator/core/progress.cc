@@ -191,6 +191,18 @@ std::optional<absl::Duration> WorkOfAll(const std::map<WorkerId, WorkerProgress>
   return least;
 }
 
+// The last time at which any connected worker did anything but wait; absent if that is not known of
+// all, or none is connected.
+std::optional<absl::Duration> WorkOfAny(const std::map<WorkerId, WorkerProgress>& workers) {
+  std::optional<absl::Duration> latest;
+  for (const auto& [id, worker] : workers) {
+    if (!worker.connected) continue;
+    if (!worker.any_work_at.has_value()) return std::nullopt;
+    latest = std::max(latest.value_or(*worker.any_work_at), *worker.any_work_at);
+  }
+  return latest;
+}
+
 // The startup grace, counted from `begin`, extended while any process works: the others wait for
 // it, and on a busy machine a start takes several times as long. Work is over once half of the
 // grace shows none, and excuses no more than a pause.
@@ -488,6 +500,16 @@ std::optional<Standstill> Progress::JudgeMost(const Thresholds& thresholds,
                               ? absl::StrCat(" and ", advancing.workers - 1, " more advance")
                               : std::string(" alone advances")),
       .most_stand = true};
+}
+
+std::optional<Standstill> Progress::MeasureIdleStart(const Thresholds& thresholds,
+                                                     absl::Duration now) const {
+  if (Running() > 0 || LastWork().has_value()) return std::nullopt;
+  const std::optional<absl::Duration> worked = WorkOfAny(workers_);
+  if (!worked.has_value()) return std::nullopt;
+  return Standstill{.threshold = thresholds.startup_grace / 2,
+                    .still_for = now - *worked,
+                    .why = "no step was seen since the job started, and every process only waits"};
 }
 
 std::optional<absl::Duration> Progress::LastWork() const {

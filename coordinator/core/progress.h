@@ -160,6 +160,12 @@ class Progress {
   std::optional<Standstill> Judge(const Thresholds& thresholds, const Learning& learning,
                                   absl::Duration now) const;
 
+  // The time for which every training process only waits, in a job of which nothing has shown any
+  // progress; absent: something has, or not all agents tell. Work may be compilation, or a step
+  // that nothing else shows: it never becomes a standstill by this measure.
+  std::optional<Standstill> MeasureIdleStart(const Thresholds& thresholds,
+                                             absl::Duration now) const;
+
   // The time when half of the workers or more were last seen at work, if no better evidence exists;
   // absent: better evidence exists, or the time is not known.
   std::optional<absl::Duration> LastWork() const;

@@ -63,6 +63,50 @@ TEST_F(StartUpTest, AJobThatIsCompleteIsNotMissed) {
   EXPECT_EQ(job_.core().counters().suspicions, 0);
 }
 
+// Four processes, of which nothing shows a step.
+class IdleStartTest : public StartUpTest {
+ protected:
+  IdleStartTest() { Come(3); }
+
+  // A heartbeat of each worker, all of which have only waited for as long.
+  void Wait(absl::Duration since_work, bool fourth_tells = true) {
+    for (int task = 0; task < 4; ++task) {
+      wire::Heartbeat heartbeat;
+      heartbeat.process_incarnation = "p1";
+      heartbeat.start_up.emplace().process_ms = 1'000;
+      if (task < 3) heartbeat.since_any_work = since_work + absl::Hours(1);
+      if (task == 3 && fourth_tells) heartbeat.since_any_work = since_work;
+      job_.Say(job_.at(0, task), heartbeat);
+    }
+  }
+};
+
+TEST_F(IdleStartTest, AJobThatOnlyWaitsFromItsStartIsMissed) {
+  for (int at = 0; at < 90; at += 5) {
+    job_.Run(absl::Seconds(5));
+    Wait(absl::ZeroDuration());
+  }
+  EXPECT_EQ(job_.core().counters().suspicions, 0);  // it may compile
+  Wait(kGrace / 2 - absl::Seconds(1));
+  job_.Run(absl::Milliseconds(900));
+  EXPECT_EQ(job_.core().counters().suspicions, 0);
+  ASSERT_TRUE(job_.RunUntilConclude(absl::Seconds(2)));
+  EXPECT_EQ(job_.concluded()[0].capture.header.trigger, "no-progress");
+}
+
+TEST_F(IdleStartTest, WithinTheGraceNothingIsMissed) {
+  Wait(kGrace);
+  job_.Run(kGrace - absl::Seconds(2));
+  EXPECT_EQ(job_.core().counters().suspicions, 0);
+}
+
+TEST_F(IdleStartTest, AWorkerThatDoesNotTellMayWork) {
+  job_.Run(2 * kGrace);
+  Wait(2 * kGrace, /*fourth_tells=*/false);
+  job_.Run(absl::Seconds(2));
+  EXPECT_EQ(job_.core().counters().suspicions, 0);
+}
+
 TEST_F(StartUpTest, WhatTurnedOutToBeNoneIsLookedAtAgainAfterAnotherGrace) {
   ASSERT_TRUE(job_.RunUntilConclude(2 * kGrace));
   job_.Concluded(/*hang=*/false);

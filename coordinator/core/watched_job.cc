@@ -141,7 +141,10 @@ std::optional<Standstill> WatchedJob::JudgeStartUp(absl::Duration now) const {
   const size_t not_come = NotCome().size();
   const size_t without = WithoutProcess().size();
   const size_t kept = Obstructed().size();
-  if (not_come + without + kept == 0) return std::nullopt;
+  if (not_come + without + kept == 0) {
+    const std::optional<Standstill> idle = progress.MeasureIdleStart(thresholds, now);
+    return idle.has_value() && idle->still_for >= idle->threshold ? idle : std::nullopt;
+  }
   return Standstill{
       .threshold = thresholds.startup_grace,
       .still_for = *starting,
