@@ -14,6 +14,11 @@ BENIGN                 "in a low-power state"
 # XLA takes back what it said of a collective; the allocator tries something else.
 BENIGN                 "Thread is unstuck!"
 BENIGN                 "The caller indicates that this is not a failure"
+# The service that tells of preemptions, as a run ends.
+BENIGN                 "Error from preemption notifier: CANCELLED"
+BENIGN                 "Preemption sync protocol cancelled by notifier"
+BENIGN                 "Failed to retrieve preemption notice from coordination service: CANCELLED"
+BENIGN                 "Failed to cancel preemption barrier"
 # What NCCL tells, rather than warns of; PyTorch's watchdog as the store of the job closes.
 BENIGN                 "NCCL INFO"
 BENIGN                 "Failed to check the \"should dump\" flag on TCPStore"
