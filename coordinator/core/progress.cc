@@ -191,18 +191,6 @@ std::optional<absl::Duration> WorkOfAll(const std::map<WorkerId, WorkerProgress>
   return least;
 }
 
-// The last time at which any connected worker did anything but wait; absent if that is not known of
-// all, or none is connected.
-std::optional<absl::Duration> WorkOfAny(const std::map<WorkerId, WorkerProgress>& workers) {
-  std::optional<absl::Duration> latest;
-  for (const auto& [id, worker] : workers) {
-    if (!worker.connected) continue;
-    if (!worker.any_work_at.has_value()) return std::nullopt;
-    latest = std::max(latest.value_or(*worker.any_work_at), *worker.any_work_at);
-  }
-  return latest;
-}
-
 // The startup grace, counted from `begin`, extended while any process works: the others wait for
 // it, and on a busy machine a start takes several times as long. Work is over once half of the
 // grace shows none, and excuses no more than a pause.
@@ -503,13 +491,33 @@ std::optional<Standstill> Progress::JudgeMost(const Thresholds& thresholds,
 }
 
 std::optional<Standstill> Progress::MeasureIdleStart(const Thresholds& thresholds,
+                                                     absl::Duration begin,
                                                      absl::Duration now) const {
   if (Running() > 0 || LastWork().has_value()) return std::nullopt;
-  const std::optional<absl::Duration> worked = WorkOfAny(workers_);
-  if (!worked.has_value()) return std::nullopt;
-  return Standstill{.threshold = thresholds.startup_grace / 2,
-                    .still_for = now - *worked,
-                    .why = "no step was seen since the job started, and every process only waits"};
+  const absl::Duration idle = thresholds.startup_grace / 2;
+  std::optional<absl::Duration> last;  // work of those that only wait
+  double connected = 0;
+  double waiting = 0;
+  bool all = true;
+  for (const auto& [id, worker] : workers_) {
+    if (!worker.connected) continue;
+    if (!worker.any_work_at.has_value()) return std::nullopt;
+    connected += PartOf(id);
+    if (now - *worker.any_work_at < idle) {
+      all = false;
+      continue;
+    }
+    waiting += PartOf(id);
+    last = std::max(last.value_or(*worker.any_work_at), *worker.any_work_at);
+  }
+  if (!last.has_value() || !AtLeast(2 * waiting, connected)) return std::nullopt;
+  const absl::Duration grace =
+      all ? thresholds.startup_grace : GraceOfStart(workers_, thresholds, begin);
+  if (now - begin < grace) return std::nullopt;
+  return Standstill{.threshold = idle,
+                    .still_for = now - *last,
+                    .why = all ? "no step was seen since the job started, and every process waits"
+                               : "no step was seen since the job started, and most processes wait"};
 }
 
 std::optional<absl::Duration> Progress::LastWork() const {

@@ -160,10 +160,11 @@ class Progress {
   std::optional<Standstill> Judge(const Thresholds& thresholds, const Learning& learning,
                                   absl::Duration now) const;
 
-  // The time for which every training process only waits, in a job of which nothing has shown any
-  // progress; absent: something has, or not all agents tell. Work may be compilation, or a step
-  // that nothing else shows: it never becomes a standstill by this measure.
-  std::optional<Standstill> MeasureIdleStart(const Thresholds& thresholds,
+  // The standstill of a job that began at `begin` and of which nothing has shown any progress: all
+  // its processes have only waited for half of the startup grace, which is over, or at least half
+  // of them have, and the others work for longer than a start may. Absent: none, or not all agents
+  // tell.
+  std::optional<Standstill> MeasureIdleStart(const Thresholds& thresholds, absl::Duration begin,
                                              absl::Duration now) const;
 
   // The time when half of the workers or more were last seen at work, if no better evidence exists;

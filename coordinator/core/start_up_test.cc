@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "coordinator/core/limits.h"
 #include "tests/support/fake_job.h"
 
@@ -68,26 +70,32 @@ class IdleStartTest : public StartUpTest {
  protected:
   IdleStartTest() { Come(3); }
 
-  // A heartbeat of each worker, all of which have only waited for as long.
-  void Wait(absl::Duration since_work, bool fourth_tells = true) {
+  // A heartbeat of each worker: the fourth has only waited for `fourth` (absent: it does not tell),
+  // the others for as long as `others`.
+  void Wait(absl::Duration others, std::optional<absl::Duration> fourth) {
     for (int task = 0; task < 4; ++task) {
       wire::Heartbeat heartbeat;
       heartbeat.process_incarnation = "p1";
       heartbeat.start_up.emplace().process_ms = 1'000;
-      if (task < 3) heartbeat.since_any_work = since_work + absl::Hours(1);
-      if (task == 3 && fourth_tells) heartbeat.since_any_work = since_work;
+      heartbeat.since_any_work = task < 3 ? std::optional(others) : fourth;
       job_.Say(job_.at(0, task), heartbeat);
+    }
+  }
+
+  // The fourth works, as long as this takes, while the others wait.
+  void WorkFor(absl::Duration time, absl::Duration others) {
+    for (absl::Duration at; at < time; at += absl::Seconds(5)) {
+      Wait(others, absl::ZeroDuration());
+      job_.Run(absl::Seconds(5));
     }
   }
 };
 
 TEST_F(IdleStartTest, AJobThatOnlyWaitsFromItsStartIsMissed) {
-  for (int at = 0; at < 90; at += 5) {
-    job_.Run(absl::Seconds(5));
-    Wait(absl::ZeroDuration());
-  }
-  EXPECT_EQ(job_.core().counters().suspicions, 0);  // it may compile
-  Wait(kGrace / 2 - absl::Seconds(1));
+  WorkFor(absl::Seconds(90), absl::ZeroDuration());
+  EXPECT_EQ(job_.core().counters().suspicions, 0);  // they may compile
+  const absl::Duration nearly = kGrace / 2 - absl::Seconds(1);
+  Wait(nearly, nearly);
   job_.Run(absl::Milliseconds(900));
   EXPECT_EQ(job_.core().counters().suspicions, 0);
   ASSERT_TRUE(job_.RunUntilConclude(absl::Seconds(2)));
@@ -95,15 +103,28 @@ TEST_F(IdleStartTest, AJobThatOnlyWaitsFromItsStartIsMissed) {
 }
 
 TEST_F(IdleStartTest, WithinTheGraceNothingIsMissed) {
-  Wait(kGrace);
+  Wait(kGrace, kGrace);
   job_.Run(kGrace - absl::Seconds(2));
   EXPECT_EQ(job_.core().counters().suspicions, 0);
 }
 
 TEST_F(IdleStartTest, AWorkerThatDoesNotTellMayWork) {
   job_.Run(2 * kGrace);
-  Wait(2 * kGrace, /*fourth_tells=*/false);
+  Wait(2 * kGrace, std::nullopt);
   job_.Run(absl::Seconds(2));
+  EXPECT_EQ(job_.core().counters().suspicions, 0);
+}
+
+// The others wait for its data, or its compilation.
+TEST_F(IdleStartTest, OneThatWorksWhileTheOthersWaitIsNoExcuseForEver) {
+  WorkFor(2.9 * kGrace, kGrace);
+  EXPECT_EQ(job_.core().counters().suspicions, 0);
+  WorkFor(0.3 * kGrace, kGrace);
+  EXPECT_EQ(job_.core().counters().suspicions, 1);
+}
+
+TEST_F(IdleStartTest, ThoseThatWorkAreNotMissed) {
+  WorkFor(5 * kGrace, absl::Seconds(20));
   EXPECT_EQ(job_.core().counters().suspicions, 0);
 }
 

@@ -142,8 +142,7 @@ std::optional<Standstill> WatchedJob::JudgeStartUp(absl::Duration now) const {
   const size_t without = WithoutProcess().size();
   const size_t kept = Obstructed().size();
   if (not_come + without + kept == 0) {
-    const std::optional<Standstill> idle = progress.MeasureIdleStart(thresholds, now);
-    return idle.has_value() && idle->still_for >= idle->threshold ? idle : std::nullopt;
+    return progress.MeasureIdleStart(thresholds, now - *starting, now);
   }
   return Standstill{
       .threshold = thresholds.startup_grace,

@@ -53,8 +53,8 @@ struct WatchedJob {
   absl::Duration LaunchThreshold() const;
   absl::Duration HangThreshold() const;
   // The standstill of a job without any evidence of progress, of which a worker has not come
-  // while others have, or all have come and only wait: once the startup grace has ended, and again
-  // each time that it has passed once more.
+  // while others have, or all have come and most only wait: once the startup grace has ended, and
+  // again each time that it has passed once more.
   std::optional<Standstill> JudgeStartUp(absl::Duration now) const;
   // Time since the first agent came, or the job restarted, without a known launch or step;
   // absent: a launch or step has completed, or no agent has come.

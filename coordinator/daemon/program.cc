@@ -109,7 +109,7 @@ void AddFlags(CLI::App& app, Flags& flags) {
       .DefaultText("auto");
   AddFlag(app, "startup-grace", s.core.thresholds.startup_grace,
           "raises an alarm when the first launch of a job, or of a new program, has not completed "
-          "after this long, or nothing shows any step and all processes only wait");
+          "after this long, or nothing shows any step and most processes only wait");
   AddFlag(app, "longest-pause", s.core.thresholds.longest_pause,
           "longest time for which a checkpoint, an evaluation, a compilation or a busy host holds "
           "an alarm back, whatever was learnt from this job; set it above the job's longest save");
