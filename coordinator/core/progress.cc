@@ -501,9 +501,9 @@ std::optional<Standstill> Progress::MeasureIdleStart(const Thresholds& threshold
   bool all = true;
   for (const auto& [id, worker] : workers_) {
     if (!worker.connected) continue;
-    if (!worker.any_work_at.has_value()) return std::nullopt;
     connected += PartOf(id);
-    if (now - *worker.any_work_at < idle) {
+    // Who does not tell may work, but must not silence the others.
+    if (!worker.any_work_at.has_value() || now - *worker.any_work_at < idle) {
       all = false;
       continue;
     }

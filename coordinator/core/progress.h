@@ -162,8 +162,7 @@ class Progress {
 
   // The standstill of a job that began at `begin` and of which nothing has shown any progress: all
   // its processes have only waited for half of the startup grace, which is over, or at least half
-  // of them have, and the others work for longer than a start may. Absent: none, or not all agents
-  // tell.
+  // of them have, and the others work for longer than a start may.
   std::optional<Standstill> MeasureIdleStart(const Thresholds& thresholds, absl::Duration begin,
                                              absl::Duration now) const;
 

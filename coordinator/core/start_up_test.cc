@@ -108,11 +108,13 @@ TEST_F(IdleStartTest, WithinTheGraceNothingIsMissed) {
   EXPECT_EQ(job_.core().counters().suspicions, 0);
 }
 
-TEST_F(IdleStartTest, AWorkerThatDoesNotTellMayWork) {
-  job_.Run(2 * kGrace);
-  Wait(2 * kGrace, std::nullopt);
-  job_.Run(absl::Seconds(2));
+TEST_F(IdleStartTest, AWorkerThatDoesNotTellMayWorkAndSilencesNobody) {
+  job_.Run(kGrace / 2);
+  Wait(absl::ZeroDuration(), std::nullopt);
+  job_.Run(kGrace - absl::Seconds(2));
   EXPECT_EQ(job_.core().counters().suspicions, 0);
+  Wait(kGrace, std::nullopt);
+  EXPECT_TRUE(job_.RunUntilConclude(absl::Seconds(10)));
 }
 
 // The others wait for its data, or its compilation.
