@@ -10,7 +10,14 @@
 namespace rapideye::classifier {
 namespace {
 
-// The age of the oldest living process: the others are its helpers.
+int64_t Median(std::vector<int64_t> values) {
+  auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
 std::optional<int64_t> StartedMsAgo(const Snapshot& snapshot) {
   std::optional<int64_t> oldest;
   for (const Process& process : snapshot.processes) {
@@ -19,14 +26,6 @@ std::optional<int64_t> StartedMsAgo(const Snapshot& snapshot) {
   }
   return oldest;
 }
-
-int64_t Median(std::vector<int64_t> values) {
-  auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-}  // namespace
 
 bool IsAlive(const Process& process) {
   if (IsFrozen(process)) return false;

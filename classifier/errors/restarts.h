@@ -20,6 +20,9 @@ struct Restart {
 // True if the process lives and is neither stopped nor frozen.
 bool IsAlive(const Process& process);
 
+// The age of the oldest process that lives: the others are its helpers. Absent: not known.
+std::optional<int64_t> StartedMsAgo(const Snapshot& snapshot);
+
 // True if no core of the worker runs or queues a launch.
 bool RanOut(const Snapshot& snapshot);
 

@@ -277,12 +277,13 @@ void BlameThoseAhead(const Case& c, Sides& sides) {
            (together || WaitsInSlice(c, worker));
   });
   // A program that only these workers know is not one that the others have passed.
+  if (!wait || sides.same_module) return;
   const auto knows = [&](int worker) { return HoldsProgram(c, worker, sides.odd_program); };
   const bool known =
       c.topology.cohorts()[static_cast<size_t>(sides.cohort)].order.Holds(sides.odd_program) ||
       std::any_of(sides.rest.begin(), sides.rest.end(), knows) ||
       IsKnownInOtherSlices(c, sides.odd_program, c.worker(sides.odd.front()).slice);
-  if (!wait || !known || sides.same_module) return;
+  if (!known) return;
   std::vector<int> ahead;
   AheadOfEachOther of_front(c);
   for (int i = slice.first; i < slice.last; ++i) {

@@ -214,7 +214,7 @@ HUNG_TASK              "EXT4-fs error (device "|"BTRFS error (device "|"BTRFS: e
 HUNG_TASK              "EXT4-fs ("|"XFS ("  "emounting filesystem read-only"|"ilesystem has been shut down"|"hutting down filesystem"|"log I/O error"|"metadata I/O error"|"Corruption "
 HUNG_TASK              "Lustre: "|"LustreError: "|"LNet: "|"LNetError: "  "was lost; in progress operations"|"imed out tx for "|"has timed out for "|"has failed due to network error"|" failed: rc = -"|"was evicted by "
 HUNG_TASK              "does not have storage.objects."
-HUNG_TASK              "[Errno 5] Input/output error"|"ransport endpoint is not connected"|"[Errno 116] Stale file handle"|"[Errno 30] Read-only file system"|"[Errno 28] No space left on device"
+HUNG_TASK              "[Errno 5] Input/output error"|"[Errno 107] Transport endpoint is not connected"|"': Transport endpoint is not connected"|"[Errno 116] Stale file handle"|"[Errno 30] Read-only file system"|"[Errno 28] No space left on device"
 
 # Waits for data, and programs that take longer than they should.
 INPUT_WAIT             any-case  "data loading is taking a long time"|"data loader stalled"|"dataloader stalled"|"input pipeline stalled"|"data input stall"

@@ -16,7 +16,8 @@ std::vector<Launch> LaunchesSeen(const Topology& topology, const Positions& posi
 bool HasPassed(const Topology& topology, const Positions& positions, int worker, int other);
 
 // True if all of the cohort's workers in other slices of which a launch is known are in that of
-// this worker, or have ended it as their last.
+// this worker, or have ended it as their last. Old runtimes tell no launch id: programs decide
+// there.
 bool OtherSlicesHaveReached(const Topology& topology, const Positions& positions, int worker);
 
 // True if polls saw some worker of the cohort in the launch in which the other one is, and later in

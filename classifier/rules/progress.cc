@@ -141,16 +141,6 @@ bool SomebodyFollowed(const Case& c) {
   });
 }
 
-// True if a core that has stood for `stood_ms` has done so since its process began: then the launch
-// that it seems to have ended was that of the process before, or none.
-bool StoodSinceItsProcessBegan(const Snapshot& snapshot, int64_t stood_ms) {
-  return std::any_of(snapshot.processes.begin(), snapshot.processes.end(),
-                     [&](const Process& process) {
-                       return IsAlive(process) && process.started_ms_ago.has_value() &&
-                              *process.started_ms_ago <= stood_ms + kCollectionSpreadMs;
-                     });
-}
-
 void Advancing(const Case& c, Findings& out) {
   int telling = 0;
   int recent = 0;
@@ -161,13 +151,17 @@ void Advancing(const Case& c, Findings& out) {
   // A pc that came to where it stands within the threshold has completed nothing by that: the
   // launch in which it stands may have begun long after the last one ended.
   const double bar_by_pc = (asked ? 1.0 : kStepShareOfThreshold) * threshold;
+  int worker = -1;
+  std::optional<int64_t> started;  // the process of that worker; units of one worker are neighbours
   for (const Unit& unit : c.positions.units()) {
     const Snapshot* snapshot = c.worker(unit.worker).snapshot;
+    if (std::exchange(worker, unit.worker) != unit.worker) started = StartedMsAgo(*snapshot);
     if (snapshot->runtime.state != RuntimeState::kServing) continue;
     const std::optional<int64_t> stood = StoodMs(unit);
     if (!stood.has_value()) continue;
     ++telling;
-    if (StoodSinceItsProcessBegan(*snapshot, *stood)) continue;
+    // A core that stands since its process began ended no launch, or that of the process before.
+    if (started && *started <= *stood + kCollectionSpreadMs) continue;
     if (static_cast<double>(*stood) < (unit.stuck_ms.has_value() ? bar : bar_by_pc)) ++recent;
   }
   if (telling == 0 || static_cast<double>(recent) <= kAdvancingShare * telling) return;

@@ -45,7 +45,10 @@ TEST(Progress, CoresOfAProcessThatHasJustBegunHaveCompletedNothing) {
   s.Remove(0, 1);
   EXPECT_NE(Diagnose(s), "NO_HANG/RUNNING");
   for (Snapshot& snapshot : s.capture.snapshots) {
+    Process helper = snapshot.processes.front();  // a loader, which has begun later
+    ++helper.pid;
     for (Process& process : snapshot.processes) process.started_ms_ago = 60'000;
+    snapshot.processes.push_back(helper);
   }
   EXPECT_EQ(Diagnose(s), "NO_HANG/RUNNING");
 }

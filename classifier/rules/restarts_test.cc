@@ -120,7 +120,7 @@ TEST(Restarts, OfMostWorkersTheFirstIsNamed) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.0");
 }
 
-// Nobody reaches the host of another worker, which cannot follow from the end of a process.
+// Probes of another worker's host fail, and no host fails because a process ended.
 TEST(Restarts, ALostHostComesBeforeRestarts) {
   Scenario s = StartedAnew({kStillMs - 5000});
   s.ProbeAll();

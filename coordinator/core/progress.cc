@@ -502,7 +502,7 @@ std::optional<Standstill> Progress::MeasureIdleStart(const Thresholds& threshold
   for (const auto& [id, worker] : workers_) {
     if (!worker.connected) continue;
     connected += PartOf(id);
-    // Who does not tell may work, but must not silence the others.
+    // A worker that does not tell may work, but must not silence the others.
     if (!worker.any_work_at.has_value() || now - *worker.any_work_at < idle) {
       all = false;
       continue;
