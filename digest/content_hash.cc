@@ -198,6 +198,7 @@ uint64_t HashSnapshot(const Snapshot& snapshot) {
                report->step_globally_in_progress, report->timeout_ms);
   }
   if (snapshot.work) hasher.Add(snapshot.work->since_ms, snapshot.work->longest_ms);
+  if (snapshot.only_waits_ms) hasher.Add(*snapshot.only_waits_ms);
   if (const auto& progress = snapshot.progress) {
     hasher.Add(progress->step, progress->phase, progress->phase_ms, progress->input_wait_ms);
   }

@@ -117,12 +117,15 @@ Snapshot AgentCore::Describe(Instant now, bool all_groups) const {
   AddCollectives(view_, host_.Of<ProgressPageState>().slice_devices(), all_groups, snapshot);
   inherited_.Describe(now, snapshot);
   texts_.AddTo(snapshot);
-  if (const auto activity = host_.activity().Now(now.monotonic);
-      activity.has_value() && WorkTells(health_, view_, host_, now.monotonic)) {
+  if (!WorkTells(health_, view_, host_, now.monotonic)) return snapshot;
+  if (const auto activity = host_.activity().Now(now.monotonic); activity.has_value()) {
     snapshot.work = Work{.since_ms = absl::ToInt64Milliseconds(activity->since_advance)};
     if (activity->longest.has_value()) {
       snapshot.work->longest_ms = absl::ToInt64Milliseconds(*activity->longest);
     }
+  }
+  if (const auto since = host_.activity().SinceAnyWork(now.monotonic); since.has_value()) {
+    snapshot.only_waits_ms = absl::ToInt64Milliseconds(*since);
   }
   return snapshot;
 }

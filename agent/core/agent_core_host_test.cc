@@ -106,11 +106,14 @@ TEST(AgentCoreHostTest, WorkIsToldOnceItsRhythmIsKnownAndShownWhereNothingElseTe
   ASSERT_TRUE(heartbeat.activity.has_value());
   EXPECT_EQ(heartbeat.activity->signal, wire::ProcessActivitySignal::kInputOutput);
   EXPECT_TRUE(script.Describe().work.has_value());
+  EXPECT_LT(script.Describe().only_waits_ms, 5'000);
   script.Pass(absl::Seconds(60));
   EXPECT_GE(script.Describe().work->since_ms, 55'000);
+  EXPECT_GE(script.Describe().only_waits_ms, 55'000);
   EXPECT_GE(script.Sent<wire::Heartbeat>().back().activity->since_advance, absl::Seconds(55));
   script.Launch(1);
   EXPECT_FALSE(script.Describe().work.has_value());
+  EXPECT_FALSE(script.Describe().only_waits_ms.has_value());
 }
 
 TEST(AgentCoreHostTest, StepsOfTheLogAreToldWhileTheProcessLives) {

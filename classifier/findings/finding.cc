@@ -42,6 +42,25 @@ bool JobStandsByLogs(const LogEvidence& logs) {
   return told;
 }
 
+// By the kernels' counts of their work: at least half of the processes tell, and all of those have
+// only waited.
+bool ProcessesOnlyWait(const Topology& topology, int64_t threshold_ms) {
+  size_t active = 0;
+  size_t waiting = 0;
+  for (const WorkerInfo& one : topology.workers()) {
+    if (one.standby) continue;
+    ++active;
+    if (one.snapshot == nullptr || !one.snapshot->only_waits_ms.has_value()) continue;
+    const std::optional<Work>& work = one.snapshot->work;
+    const int64_t longest = work.has_value() ? work->longest_ms.value_or(0) : 0;
+    if (*one.snapshot->only_waits_ms < std::max(threshold_ms, kStepLineFactor * longest)) {
+      return false;
+    }
+    ++waiting;
+  }
+  return waiting > 0 && 2 * waiting >= active;
+}
+
 }  // namespace
 
 Case::Case(const Capture& capture_in, const LogEvidence* logs_in)
@@ -92,7 +111,7 @@ bool Case::JobStands() const {
     if (*stood < std::max(threshold_ms, longest)) return false;
     told = true;
   }
-  return told;
+  return told || ProcessesOnlyWait(topology, threshold_ms);
 }
 
 std::optional<int64_t> StepOf(const Case& c, int worker) {

@@ -68,9 +68,9 @@ struct Case {
   int64_t threshold_ms = 0;  // how long without progress counts as a hang here
   LinkEvidence links;
 
-  // The job stands for the threshold or longer: an alarm says so, or all training loops that
-  // report on themselves do, by their pages or by the steps in their logs. Where launches are
-  // known, the launches are better evidence.
+  // The job stands for the threshold or longer: an alarm says so; or all training loops that
+  // report on themselves do, by their pages or by the steps in their logs; or where none reports,
+  // its processes only wait. Where launches are known, the launches are better evidence.
   bool JobStands() const;
   // How long any worker may rest on purpose, in ms. Twice the threshold where that is longer,
   // because a learnt threshold shows how long the launches of this job take.

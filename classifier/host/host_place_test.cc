@@ -67,6 +67,28 @@ class HostPlaceTest : public ::testing::Test {
 
 TEST_F(HostPlaceTest, AllInOneCollectiveSingleNobodyOut) { EXPECT_EQ(Diagnose(s_), "UNKNOWN"); }
 
+// A snapshot on request: no alarm says that the job stands, and no loop reports on itself.
+TEST_F(HostPlaceTest, ProcessesThatOnlyWaitShowThatTheJobStands) {
+  s_.capture.header.trigger = "operator";
+  s_.capture.header.hang_threshold_ms = 300'000;
+  Stand(2, kInLock);
+  EXPECT_EQ(Diagnose(s_), "UNKNOWN");
+  const std::string found = "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2";
+  for (int task = 0; task < 4; ++task) s_.At(0, task).only_waits_ms = 300'000;
+  EXPECT_EQ(Diagnose(s_), found);
+  // One that works contradicts; one that does not tell does not.
+  s_.At(0, 1).only_waits_ms = 5'000;
+  EXPECT_EQ(Diagnose(s_), "UNKNOWN");
+  s_.At(0, 1).only_waits_ms.reset();
+  EXPECT_EQ(Diagnose(s_), found);
+  for (int task : {0, 2}) s_.At(0, task).only_waits_ms.reset();
+  EXPECT_EQ(Diagnose(s_), "UNKNOWN");
+  // In health they waited for nearly as long.
+  for (int task = 0; task < 4; ++task) s_.At(0, task).only_waits_ms = 300'000;
+  s_.At(0, 3).work = Work{.since_ms = 300'000, .longest_ms = 150'000};
+  EXPECT_EQ(Diagnose(s_), "UNKNOWN");
+}
+
 TEST_F(HostPlaceTest, TheOneThatWaitsForInputWhileTheOthersWaitForIt) {
   Stand(2, kInLoader);
   EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/INPUT_PIPELINE 0.2");

@@ -517,7 +517,8 @@ std::optional<Standstill> Progress::MeasureIdleStart(const Thresholds& threshold
   return Standstill{.threshold = idle,
                     .still_for = now - *last,
                     .why = all ? "no step was seen since the job started, and every process waits"
-                               : "no step was seen since the job started, and most processes wait"};
+                               : "no step was seen since the job started, and most processes wait",
+                    .noticed_by = Name(Measured::kByActivity)};
 }
 
 std::optional<absl::Duration> Progress::LastWork() const {

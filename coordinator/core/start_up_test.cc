@@ -100,6 +100,7 @@ TEST_F(IdleStartTest, AJobThatOnlyWaitsFromItsStartIsMissed) {
   EXPECT_EQ(job_.core().counters().suspicions, 0);
   ASSERT_TRUE(job_.RunUntilConclude(absl::Seconds(2)));
   EXPECT_EQ(job_.concluded()[0].capture.header.trigger, "no-progress");
+  EXPECT_EQ(job_.concluded()[0].capture.header.noticed_by, "work of the processes");
 }
 
 TEST_F(IdleStartTest, WithinTheGraceNothingIsMissed) {
