@@ -68,6 +68,36 @@ TEST(AgentCoreExitsTest, AJobThatIsDoneRaisesNone) {
   EXPECT_THAT(in_midst.SentAlarms(), SizeIs(1));
 }
 
+// The line and the end are seen in either order.
+TEST(AgentCoreExitsTest, AnEndThatNobodySawRaisesTheAlarmWhereTheLogSaysWhy) {
+  logs::LogLine line;
+  line.event.kind = LogKind::kFollowOn;
+  line.event.text = "F0101 client.h:80] Terminating process because the JAX distributed service";
+  line.key = "ends";
+  logs::LogReading reading;
+  reading.lines.push_back(line);
+  for (const bool line_first : {true, false}) {
+    HostScript script;
+    script.Welcome();
+    if (line_first) script.Step(LogsRead{reading});
+    script.End(std::nullopt, std::nullopt);
+    if (!line_first) {
+      EXPECT_THAT(script.SentAlarms(), IsEmpty());
+      script.Step(LogsRead{reading});
+      script.Pass(absl::Seconds(5));
+    }
+    ASSERT_THAT(script.SentAlarms(), SizeIs(1)) << line_first;
+    EXPECT_EQ(script.SentAlarms()[0].kind, wire::AlarmKind::kProcessExit);
+  }
+  // A line from before the agent watched says nothing.
+  HostScript old;
+  old.Welcome();
+  reading.lines[0].old = true;
+  old.Step(LogsRead{reading});
+  old.End(std::nullopt, std::nullopt);
+  EXPECT_THAT(old.SentAlarms(), IsEmpty());
+}
+
 TEST(AgentCoreExitsTest, ABadEndRaisesTheAlarmThoughNothingWasEverLaunched) {
   HostScript killed;
   killed.Welcome();

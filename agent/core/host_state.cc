@@ -6,10 +6,11 @@
 namespace rapideye::agent {
 namespace {
 
-JobFacts FactsOf(const WorkerView& worker) {
+JobFacts FactsOf(const WorkerView& worker, const LogState& log) {
   return {.last_progress = worker.last_progress(),
           .ever_launched = worker.EverLaunched(),
-          .in_launch = worker.AnyInLaunch()};
+          .in_launch = worker.AnyInLaunch(),
+          .says_it_ends = log.says_it_ends()};
 }
 
 void PassOn(Notices notices, absl::Duration now, Alarms& alarms, Effects& effects) {
@@ -23,7 +24,7 @@ void PassOn(Notices notices, absl::Duration now, Alarms& alarms, Effects& effect
 
 void HostState::Observe(const HostReading& reading, absl::Duration now, WorkerView& worker,
                         Alarms& alarms, Effects& effects) {
-  const JobFacts job = FactsOf(worker);
+  const JobFacts job = FactsOf(worker, Of<LogState>());
   const auto observe = [&](auto& state, const auto& part) {
     Notices notices;
     state.Observe(part, job, now, notices);
@@ -59,7 +60,7 @@ void HostState::ObserveActivity(const HostReading& reading, absl::Duration now) 
 void HostState::Observe(const logs::LogReading& reading, absl::Duration now,
                         const WorkerView& worker, Alarms& alarms, Effects& effects) {
   Notices notices;
-  Of<LogState>().Observe(reading, FactsOf(worker), now, notices);
+  Of<LogState>().Observe(reading, FactsOf(worker, Of<LogState>()), now, notices);
   PassOn(std::move(notices), now, alarms, effects);
 }
 

@@ -59,6 +59,7 @@ struct JobFacts {
   absl::Duration last_progress = {};  // monotonic; when a launch last began or completed
   bool ever_launched = false;         // by this training process
   bool in_launch = false;             // some core of this host
+  bool says_it_ends = false;          // a line of its log: it ends because of another one
 };
 
 // Findings of a reading that cannot wait for a snapshot.

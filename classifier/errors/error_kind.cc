@@ -212,8 +212,15 @@ bool IsOfVictim(const LogEvent& event) {
 
 bool EndsItsProcess(const LogEvent& event) {
   return IsKindOfVictims(event.kind) &&
-         (text::Contains(event.text, "the JAX distributed service detected fatal errors") ||
+         (text::Contains(event.text, "Terminating process because the ") ||
           text::Contains(event.text, "Timeout (0:"));
+}
+
+bool AbortedByItsWords(const Process& process, const Snapshot& snapshot) {
+  const bool gone =
+      process.state == ProcessState::kExited || process.state == ProcessState::kZombie;
+  if (!gone || process.signal.has_value() || process.exit_code.has_value()) return false;
+  return std::any_of(snapshot.log_events.begin(), snapshot.log_events.end(), EndsItsProcess);
 }
 
 }  // namespace rapideye::classifier

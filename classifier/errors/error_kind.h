@@ -26,6 +26,10 @@ bool IsOfVictim(const LogEvent& event);
 // True for a line with which a process ends itself because of another one, or for lack of progress.
 bool EndsItsProcess(const LogEvent& event);
 
+// True for a process that is gone, nobody saw how, and whose log holds such a line: it aborted. An
+// agent beside the process, not above it, sees neither its status nor its signal.
+bool AbortedByItsWords(const Process& process, const Snapshot& snapshot);
+
 }  // namespace rapideye::classifier
 
 #endif  // RAPIDEYE_CLASSIFIER_ERRORS_ERROR_KIND_H_

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "classifier/errors/error_kind.h"
 #include "classifier/logs/fields.h"
 #include "classifier/logs/limits.h"
 
@@ -48,6 +49,8 @@ std::string KeyOf(const LogEvent& event) {
                                  event.peer_host.value_or(""));
   if (IsToldApartByText(event.kind)) absl::StrAppend(&key, "|", WithoutPrefix(event.text));
   absl::StrAppend(&key, "|", absl::StrJoin(event.peer_tasks, ","));
+  // It tells how its process ends, which lines of the same kind do not.
+  if (classifier::EndsItsProcess(event)) key += "|ends";
   return key;
 }
 

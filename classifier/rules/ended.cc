@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "classifier/errors/error_kind.h"
 #include "classifier/findings/facts.h"
 #include "classifier/host/host_place.h"
 #include "classifier/rules/rules.h"
@@ -35,7 +36,8 @@ struct Manner {
   std::optional<int> signal;
 };
 
-Manner HowItWent(const Process& process) {
+Manner HowItWent(const Process& process, const Snapshot& snapshot) {
+  if (AbortedByItsWords(process, snapshot)) return {false, std::nullopt};
   std::optional<int> signal = process.signal;
   if (!signal.has_value() && process.exit_code.value_or(0) != 0) {
     signal = *process.exit_code - kShell;
@@ -54,8 +56,8 @@ bool Gone(const Process& process) {
 bool FellOver(const WorkerInfo& worker) {
   if (worker.snapshot == nullptr) return false;
   const auto& processes = worker.snapshot->processes;
-  return std::any_of(processes.begin(), processes.end(), [](const Process& process) {
-    return Gone(process) && !HowItWent(process).from_outside;
+  return std::any_of(processes.begin(), processes.end(), [&worker](const Process& process) {
+    return Gone(process) && !HowItWent(process, *worker.snapshot).from_outside;
   });
 }
 
@@ -147,7 +149,7 @@ bool FellAfterTheEnd(const Case& c) {
       if (process.exit_code == 0) {
         ++finished;
         last_finish = std::min(last_finish, age);
-      } else if (!HowItWent(process).from_outside) {
+      } else if (!HowItWent(process, *worker.snapshot).from_outside) {
         ++fallen;
         first_fall = std::max(first_fall, age);
       }
@@ -244,7 +246,7 @@ std::optional<NotEndedOnPurpose> Objection(const Case& c) {
       ++ended_well;
     }
     for (const Process& process : processes) {
-      const Manner manner = HowItWent(process);
+      const Manner manner = HowItWent(process, *snapshot);
       if (!manner.from_outside && !fell_after_the_end) {
         return NotEndedOnPurpose{NotOnPurpose::kFailedByItself, i};
       }

@@ -48,6 +48,21 @@ TEST(Ended, NorIsOneOfWhichNobodySawHowItWent) {
   EXPECT_EQ(Diagnose(EndedBy(std::nullopt)), "NO_HANG/ENDED");
 }
 
+// An agent beside the process sees no status: the last words of a process tell that it aborted.
+TEST(Ended, NotOneOfWhichNobodySawHowItWentWhereItsLastWordsTell) {
+  Scenario s = EndedBy(std::nullopt);
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    if (snapshot.worker.slice == 0 && snapshot.worker.task == 1) continue;
+    LogEvent& event = snapshot.log_events.emplace_back();
+    event.kind = LogKind::kFollowOn;
+    event.text =
+        "F0101 12:00:00.000000 7 client.h:80] Terminating process because the JAX distributed "
+        "service detected fatal errors.";
+    event.age_ms = 450;
+  }
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
+}
+
 TEST(Ended, TheOnlyProcessOfAJobEndsItWithStatusZero) {
   Scenario s({.slices = 1, .tasks = 1});
   s.StandFor(400, 400);

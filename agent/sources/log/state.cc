@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "agent/sources/log/limits.h"
+#include "classifier/errors/error_kind.h"
 
 namespace rapideye::agent {
 namespace {
@@ -81,6 +82,7 @@ void LogState::Observe(const logs::LogReading& reading, const JobFacts& job, abs
   for (const logs::LogLine& line : reading.lines) {
     Keep(line, now);
     const std::optional<wire::AlarmKind> alarm = AlarmOf(line.event);
+    if (!line.old && classifier::EndsItsProcess(line.event)) says_it_ends_ = true;
     if (alarm.has_value() && !line.old) notices.alarms.push_back({*alarm, line.event.text});
     const bool starting = !job.ever_launched && !advanced_at_.has_value();
     if (starting && !line.old && EndsStartUp(line.event)) {
@@ -146,6 +148,7 @@ void LogState::JobProgressed() {
 
 void LogState::ProcessReplaced(std::optional<absl::Duration> before_until) {
   if (!before_until.has_value()) return;
+  says_it_ends_ = false;
   advanced_at_.reset();
   advances_ = 0;
   longest_.reset();

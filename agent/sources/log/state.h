@@ -34,6 +34,8 @@ class LogState final : public StateOf<logs::LogReading> {
   std::optional<wire::StepLines> Steps(absl::Duration now) const;
   // The number of times that a step has grown for this process.
   int64_t advances() const { return advances_; }
+  // A line of this process says that it ends itself because of another one.
+  bool says_it_ends() const { return says_it_ends_; }
   // The time since the last step was a hang, and is no measure of health.
   void MeasureAnew() { healthy_since_advance_ = false; }
 
@@ -52,6 +54,7 @@ class LogState final : public StateOf<logs::LogReading> {
   std::optional<absl::Duration> longest_;
   bool healthy_since_advance_ = true;
   bool process_lives_ = false;
+  bool says_it_ends_ = false;
 };
 
 struct TrainingLogSource : SourceOf<LogState, logs::LogReading> {

@@ -44,8 +44,10 @@ void TrainingProcess::Take(const ProcessSample& sample, const JobFacts& job, abs
   process_ = sample;
   if (seen_to_end) notices.warnings.push_back(DescribeEnd());
   // The kind of an end may be known at its first sight, or only later, from the parent process. An
-  // end of unknown kind counts in the midst of a launch: a job that is done ends between launches.
-  const bool in_midst = EndedBadly() || (seen_to_end && !EndIsKnown() && job.in_launch);
+  // end of unknown kind counts in the midst of a launch, because a job that is done ends between
+  // launches; and where the process has said that it ends because of another one.
+  const bool amid = (seen_to_end && job.in_launch) || (sample.Ended() && job.says_it_ends);
+  const bool in_midst = EndedBadly() || (!EndIsKnown() && amid);
   if (!in_midst || std::exchange(alarmed_, true)) return;
   notices.alarms.push_back({wire::AlarmKind::kProcessExit, DescribeEnd()});
 }
