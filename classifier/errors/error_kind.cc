@@ -213,6 +213,7 @@ bool IsOfVictim(const LogEvent& event) {
 bool EndsItsProcess(const LogEvent& event) {
   return IsKindOfVictims(event.kind) &&
          (text::Contains(event.text, "Terminating process because the ") ||
+          text::Contains(event.text, "we are taking the entire process down") ||
           text::Contains(event.text, "Timeout (0:"));
 }
 
