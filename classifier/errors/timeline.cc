@@ -92,6 +92,10 @@ class RootChooser {
   // followed: another root, a worker of which nothing is known, another victim.
   void DropVictims();
 
+  // Takes ends that nobody saw, of processes whose logs say nothing, out of the roots, if another
+  // process had fallen by its own hand by then: a launcher ends the others, or their run was over.
+  void DropUnexplained();
+
   // Puts the oldest roots first, and counts those that are as old.
   void PutOldestFirst();
 
@@ -128,6 +132,7 @@ void RootChooser::Choose() {
     }
   }
   DropVictims();
+  DropUnexplained();
   PutOldestFirst();
   TellNotFirst();
 }
@@ -210,6 +215,25 @@ void RootChooser::DropVictims() {
     Note(timeline_.errors[static_cast<size_t>(victim)],
          "its log says that a peer or the coordination service was gone before");
   }
+}
+
+void RootChooser::DropUnexplained() {
+  std::optional<int64_t> fell_ms;  // ago; the first
+  for (int root : timeline_.roots) {
+    const ErrorEvent& event = timeline_.errors[static_cast<size_t>(root)];
+    const bool by_own_hand = event.kind == ErrorKind::kExit && !event.unexplained &&
+                             !event.succeeded && !event.terminated && !event.of_victim;
+    if (by_own_hand && event.age_ms) fell_ms = std::max(fell_ms.value_or(0), *event.age_ms);
+  }
+  if (!fell_ms) return;
+  std::erase_if(timeline_.roots, [&](int root) {
+    const ErrorEvent& event = timeline_.errors[static_cast<size_t>(root)];
+    const bool unexplained = event.kind == ErrorKind::kExit && event.unexplained && event.age_ms &&
+                             *event.age_ms <= *fell_ms + kAgeErrorMs &&
+                             IsGone(topology_, event.worker) && !Lives(topology_, event.worker);
+    if (unexplained) Note(event, "another process had fallen by its own hand");
+    return unexplained;
+  });
 }
 
 void RootChooser::PutOldestFirst() {

@@ -63,6 +63,20 @@ TEST(Ended, NotOneOfWhichNobodySawHowItWentWhereItsLastWordsTell) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
 }
 
+// A launcher ends the others within its period of looks, and agents beside them see no status.
+TEST(Ended, EndsThatNobodySawFollowTheOneThatFellByItself) {
+  for (const int64_t fell_ms : {1'500, 400}) {
+    Scenario s = EndedBy(std::nullopt);
+    s.Exit(0, 1, fell_ms, std::nullopt, kSigAbrt);
+    EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1") << fell_ms;
+  }
+  // One that ended clearly before it does not follow it.
+  Scenario s = EndedBy(std::nullopt);
+  s.Exit(0, 1, 500, std::nullopt, kSigAbrt);
+  s.Exit(1, 2, 501 + kAgeErrorMs, std::nullopt);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 1.2");
+}
+
 TEST(Ended, TheOnlyProcessOfAJobEndsItWithStatusZero) {
   Scenario s({.slices = 1, .tasks = 1});
   s.StandFor(400, 400);
