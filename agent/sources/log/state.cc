@@ -82,7 +82,13 @@ void LogState::Observe(const logs::LogReading& reading, const JobFacts& job, abs
   for (const logs::LogLine& line : reading.lines) {
     Keep(line, now);
     const std::optional<wire::AlarmKind> alarm = AlarmOf(line.event);
-    if (!line.old && classifier::EndsItsProcess(line.event)) says_it_ends_ = true;
+    if (!line.old && classifier::EndsItsProcess(line.event)) {
+      says_it_ends_ = true;
+      // Where no process is seen, nothing else tells of its end.
+      if (!process_lives_) {
+        notices.alarms.push_back({wire::AlarmKind::kProcessExit, line.event.text});
+      }
+    }
     if (alarm.has_value() && !line.old) notices.alarms.push_back({*alarm, line.event.text});
     const bool starting = !job.ever_launched && !advanced_at_.has_value();
     if (starting && !line.old && EndsStartUp(line.event)) {
