@@ -93,7 +93,13 @@ TEST(AgentCoreExitsTest, AnEndThatNobodySawRaisesTheAlarmWhereTheLogSaysWhy) {
   log_alone.Welcome();
   log_alone.Step(LogsRead{reading});
   EXPECT_THAT(log_alone.Sent<wire::Alarm>(), SizeIs(1));
+  // Python's watchdog prints stacks, and the process may live on.
+  reading.lines[0].event.text = "Timeout (0:05:00)!";
+  log_alone.Pass(kAlarmSpacing);
+  log_alone.Step(LogsRead{reading});
+  EXPECT_THAT(log_alone.Sent<wire::Alarm>(), SizeIs(1));
   // A line from before the agent watched says nothing.
+  reading.lines[0] = line;
   HostScript old;
   old.Welcome();
   reading.lines[0].old = true;

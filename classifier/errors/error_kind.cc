@@ -211,17 +211,21 @@ bool IsOfVictim(const LogEvent& event) {
 }
 
 bool EndsItsProcess(const LogEvent& event) {
+  return AbortsItsProcess(event) ||
+         (IsKindOfVictims(event.kind) && text::Contains(event.text, "Timeout (0:"));
+}
+
+bool AbortsItsProcess(const LogEvent& event) {
   return IsKindOfVictims(event.kind) &&
          (text::Contains(event.text, "Terminating process because the ") ||
-          text::Contains(event.text, "we are taking the entire process down") ||
-          text::Contains(event.text, "Timeout (0:"));
+          text::Contains(event.text, "we are taking the entire process down"));
 }
 
 bool AbortedByItsWords(const Process& process, const Snapshot& snapshot) {
   const bool gone =
       process.state == ProcessState::kExited || process.state == ProcessState::kZombie;
   if (!gone || process.signal.has_value() || process.exit_code.has_value()) return false;
-  return std::any_of(snapshot.log_events.begin(), snapshot.log_events.end(), EndsItsProcess);
+  return std::any_of(snapshot.log_events.begin(), snapshot.log_events.end(), AbortsItsProcess);
 }
 
 }  // namespace rapideye::classifier

@@ -26,6 +26,9 @@ bool IsOfVictim(const LogEvent& event);
 // True for a line with which a process ends itself because of another one, or for lack of progress.
 bool EndsItsProcess(const LogEvent& event);
 
+// The same, but for Python's watchdog, which may print its stacks and let the process live.
+bool AbortsItsProcess(const LogEvent& event);
+
 // True for a process that is gone, nobody saw how, and whose log holds such a line: it aborted. An
 // agent beside the process, not above it, sees neither its status nor its signal.
 bool AbortedByItsWords(const Process& process, const Snapshot& snapshot);

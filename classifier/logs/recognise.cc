@@ -50,7 +50,7 @@ std::string KeyOf(const LogEvent& event) {
   if (IsToldApartByText(event.kind)) absl::StrAppend(&key, "|", WithoutPrefix(event.text));
   absl::StrAppend(&key, "|", absl::StrJoin(event.peer_tasks, ","));
   // It tells how its process ends, which lines of the same kind do not.
-  if (classifier::EndsItsProcess(event)) key += "|ends";
+  if (classifier::AbortsItsProcess(event)) key += "|ends";
   return key;
 }
 

@@ -82,7 +82,7 @@ void LogState::Observe(const logs::LogReading& reading, const JobFacts& job, abs
   for (const logs::LogLine& line : reading.lines) {
     Keep(line, now);
     const std::optional<wire::AlarmKind> alarm = AlarmOf(line.event);
-    if (!line.old && classifier::EndsItsProcess(line.event)) {
+    if (!line.old && classifier::AbortsItsProcess(line.event)) {
       says_it_ends_ = true;
       // Where no process is seen, nothing else tells of its end.
       if (!process_lives_) {
