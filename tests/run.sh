@@ -8,9 +8,9 @@
 #                    two idle cores; about 5 where everything is built.
 #   --full           also clang-tidy, the longer end-to-end tests, the release build with its
 #                    benchmarks and the tests that try at random, 10,000 simulations with a
-#                    lying agent, all tests under the address and undefined-behaviour
-#                    sanitizers (clang), longer fuzzing, and simulations under them. What
-#                    .ci/run calls; its budget is 60 minutes.
+#                    lying agent, all tests but those labelled "fault" under the address and
+#                    undefined-behaviour sanitizers (clang), longer fuzzing, and simulations
+#                    under them. What .ci/run calls; its budget is 60 minutes.
 #   --long           all of --full, the tests with the label "long" (clang-tidy of every file by
 #                    itself among them), an hour in which the parts of a job come and go, 15
 #                    minutes of each fuzzer, with the coverage of its sources, and an hour of
@@ -25,6 +25,8 @@
 #   release    tries more the faster it is: in the release build, too
 #   bench      a benchmark, of which each case is run once: in the release build, too
 #   realtime   waits for processes, sockets, databases or the clock: see below
+#   fault      a fault in a whole job that unit tests and scenarios have, too: under the
+#              sanitizers with --long only
 #   e2e, fuzz  what kind of test it is, to choose by (ctest -L)
 #
 # A test labelled realtime that fails is run once more, alone: what else the machine did
@@ -146,9 +148,11 @@ if step "install packages" deploy/install-dependencies.sh "${groups[@]}"; then
   if $full; then
     fuzz_seconds=15 sim_seconds=30
     release_tests=(-L '^(release|bench)$' -LE '^long$')
+    sanitized_tests=(-LE '^(static|long|fault)$')
     if $long; then
       fuzz_seconds=900 sim_seconds=3600
       release_tests=(-L '^(release|bench|long)$')
+      sanitized_tests=(-LE '^(static|long)$')
     fi
     # The checks of text and objects are done: from here on only what runs.
     if step "build release" deploy/build.sh release programs benchmarks release_tests; then
@@ -164,7 +168,7 @@ if step "install packages" deploy/install-dependencies.sh "${groups[@]}"; then
       fi
     fi
     if step "build asan" deploy/build.sh asan; then
-      RAPIDEYE_PROPERTY_SEEDS=${RAPIDEYE_PROPERTY_SEEDS:-40} tests asan -LE '^(static|long)$'
+      RAPIDEYE_PROPERTY_SEEDS=${RAPIDEYE_PROPERTY_SEEDS:-40} tests asan "${sanitized_tests[@]}"
       if [ -x tests/fuzz/run.sh ] && [ ${#filter[@]} -eq 0 ]; then
         coverage=()
         if $long; then coverage=(--coverage); fi
