@@ -108,6 +108,31 @@ TEST(AgentCoreExitsTest, AnEndThatNobodySawRaisesTheAlarmWhereTheLogSaysWhy) {
   EXPECT_THAT(old.SentAlarms(), IsEmpty());
 }
 
+// Python's watchdog may end its process right after it has printed stacks, or let it live.
+TEST(AgentCoreExitsTest, AnEndThatNobodySawRightAfterTheWatchdogPrintedStacksRaisesTheAlarm) {
+  logs::LogLine line;
+  line.event.kind = LogKind::kFollowOn;
+  line.event.text = "Timeout (0:05:00)!";
+  line.key = "watchdog";
+  logs::LogReading reading;
+  reading.lines.push_back(line);
+  for (const bool line_first : {true, false}) {
+    HostScript script;
+    script.Welcome();
+    if (line_first) script.Step(LogsRead{reading});
+    script.End(std::nullopt, std::nullopt);
+    if (!line_first) script.Step(LogsRead{reading});
+    script.Pass(absl::Seconds(5));
+    EXPECT_THAT(script.SentAlarms(), SizeIs(1)) << line_first;
+  }
+  HostScript lived_on;
+  lived_on.Welcome();
+  lived_on.Step(LogsRead{reading});
+  lived_on.Pass(absl::Seconds(20));
+  lived_on.End(std::nullopt, std::nullopt);
+  EXPECT_THAT(lived_on.SentAlarms(), IsEmpty());
+}
+
 TEST(AgentCoreExitsTest, ABadEndRaisesTheAlarmThoughNothingWasEverLaunched) {
   HostScript killed;
   killed.Welcome();

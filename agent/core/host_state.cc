@@ -10,7 +10,8 @@ JobFacts FactsOf(const WorkerView& worker, const LogState& log) {
   return {.last_progress = worker.last_progress(),
           .ever_launched = worker.EverLaunched(),
           .in_launch = worker.AnyInLaunch(),
-          .says_it_ends = log.says_it_ends()};
+          .says_it_ends = log.says_it_ends(),
+          .watchdog_at = log.watchdog_at()};
 }
 
 void PassOn(Notices notices, absl::Duration now, Alarms& alarms, Effects& effects) {

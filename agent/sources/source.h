@@ -60,6 +60,8 @@ struct JobFacts {
   bool ever_launched = false;         // by this training process
   bool in_launch = false;             // some core of this host
   bool says_it_ends = false;          // a line of its log: it ends because of another one
+  // When Python's watchdog last printed stacks into its log, upon which it may end the process.
+  std::optional<absl::Duration> watchdog_at = {};  // monotonic
 };
 
 // Findings of a reading that cannot wait for a snapshot.

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <initializer_list>
 
 #include "classifier/errors/restarts.h"
+#include "classifier/verdict/thresholds.h"
 #include "proto/common/text/search.h"
 
 namespace rapideye::classifier {
@@ -210,9 +212,12 @@ bool IsOfVictim(const LogEvent& event) {
   return IsKindOfVictims(event.kind) && HasWordsOfVictims(event.text);
 }
 
+bool IsOfWatchdog(const LogEvent& event) {
+  return IsKindOfVictims(event.kind) && text::Contains(event.text, "Timeout (0:");
+}
+
 bool EndsItsProcess(const LogEvent& event) {
-  return AbortsItsProcess(event) ||
-         (IsKindOfVictims(event.kind) && text::Contains(event.text, "Timeout (0:"));
+  return AbortsItsProcess(event) || IsOfWatchdog(event);
 }
 
 bool AbortsItsProcess(const LogEvent& event) {
@@ -221,11 +226,24 @@ bool AbortsItsProcess(const LogEvent& event) {
           text::Contains(event.text, "we are taking the entire process down"));
 }
 
-bool AbortedByItsWords(const Process& process, const Snapshot& snapshot) {
+EndByWords EndByWordsOf(const Process& process, const Snapshot& snapshot) {
   const bool gone =
       process.state == ProcessState::kExited || process.state == ProcessState::kZombie;
-  if (!gone || process.signal.has_value() || process.exit_code.has_value()) return false;
-  return std::any_of(snapshot.log_events.begin(), snapshot.log_events.end(), AbortsItsProcess);
+  if (!gone || process.signal.has_value() || process.exit_code.has_value()) {
+    return EndByWords::kNone;
+  }
+  EndByWords words = EndByWords::kNone;
+  for (const LogEvent& event : snapshot.log_events) {
+    const bool terminates = IsKindOfVictims(event.kind) &&
+                            text::Contains(event.text, "terminate called after throwing");
+    if (terminates || AbortsItsProcess(event)) return EndByWords::kAbort;
+    // A watchdog may as well print stacks again and again, and let the process live.
+    if (IsOfWatchdog(event) && event.age_ms && process.exited_ms_ago &&
+        std::abs(*event.age_ms - *process.exited_ms_ago) <= kAgeErrorMs) {
+      words = EndByWords::kWatchdog;
+    }
+  }
+  return words;
 }
 
 }  // namespace rapideye::classifier

@@ -23,15 +23,24 @@ bool IsContinuatorHalt(std::string_view text);
 // gone.
 bool IsOfVictim(const LogEvent& event);
 
+// True for the line with which Python's watchdog begins to print stacks (faulthandler's
+// dump_traceback_later); it may end the process after them.
+bool IsOfWatchdog(const LogEvent& event);
+
 // True for a line with which a process ends itself because of another one, or for lack of progress.
 bool EndsItsProcess(const LogEvent& event);
 
 // The same, but for Python's watchdog, which may print its stacks and let the process live.
 bool AbortsItsProcess(const LogEvent& event);
 
-// True for a process that is gone, nobody saw how, and whose log holds such a line: it aborted. An
-// agent beside the process, not above it, sees neither its status nor its signal.
-bool AbortedByItsWords(const Process& process, const Snapshot& snapshot);
+// How a process ended by the last words of its log, where nobody saw it: an agent beside the
+// process, not above it, sees neither its status nor its signal.
+enum class EndByWords {
+  kNone,      // it has not ended, its end was seen, or its log says nothing of it
+  kAbort,     // such a line, or that of a C++ exception that nobody catches
+  kWatchdog,  // Python's watchdog printed stacks right before the end
+};
+EndByWords EndByWordsOf(const Process& process, const Snapshot& snapshot);
 
 }  // namespace rapideye::classifier
 

@@ -161,13 +161,13 @@ void ErrorReader::ReadProcesses(int worker, const Snapshot& snapshot) {
     const auto ended_by = [&process, gone](int32_t signal) {
       return gone && (process.signal == signal || process.exit_code == 128 + signal);
     };
-    const bool by_words = AbortedByItsWords(process, snapshot);
-    event.aborted = ended_by(kSigAbrt) || ended_by(kSigTrap) || by_words;
+    const EndByWords words = EndByWordsOf(process, snapshot);
+    event.aborted = ended_by(kSigAbrt) || ended_by(kSigTrap) || words == EndByWords::kAbort;
     event.terminated = ended_by(kSigTerm) || ended_by(kSigKill);
     event.succeeded = gone && process.exit_code == 0;
     event.signalled = gone && !event.aborted &&
                       (process.signal.has_value() || process.exit_code.value_or(0) > 128);
-    event.unexplained = gone && !process.signal && !process.exit_code && !by_words;
+    event.unexplained = gone && !process.signal && !process.exit_code && words == EndByWords::kNone;
     if (event.aborted) ++errors_.aborted;
     event.text = WhatBecameOf(process);
     if (gone) ExplainByObstacles(topology_, event);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -26,14 +27,40 @@ bool SeveralEndThemselves(const Topology& topology) {
   return std::count_if(topology.workers().begin(), topology.workers().end(), ends_itself) > 1;
 }
 
-// After a kill, the rest of a collective receives messages that are not meant for it. A mismatch
-// by itself ends the process that meets it by an abort.
-bool IsMismatchAfterKill(const std::vector<ErrorEvent>& errors, const ErrorEvent& event) {
-  if (event.kind != ErrorKind::kCollectiveMismatch || !event.age_ms.has_value()) return false;
-  return std::any_of(errors.begin(), errors.end(), [&](const ErrorEvent& e) {
-    const bool killed = e.kind == ErrorKind::kExit && (e.signalled || e.terminated) && !e.of_victim;
-    return killed && e.worker != event.worker && e.age_ms.value_or(0) > *event.age_ms;
+// True if the worker has another error than this one: its log or its kernel tells why it ended.
+bool HasOtherError(const std::vector<ErrorEvent>& errors, const ErrorEvent& event) {
+  return std::any_of(errors.begin(), errors.end(), [&event](const ErrorEvent& e) {
+    return e.worker == event.worker && e.kind != event.kind;
   });
+}
+
+// True if some worker neither ended nor has an error.
+bool SomebodyLivesUntouched(const std::vector<ErrorEvent>& errors, const Topology& topology) {
+  std::set<int> touched;
+  for (const ErrorEvent& event : errors) touched.insert(event.worker);
+  for (int worker = 0; worker < static_cast<int>(topology.workers().size()); ++worker) {
+    if (!touched.contains(worker) && Lives(topology, worker)) return true;
+  }
+  return false;
+}
+
+// After a kill, the rest of a collective receives messages that are not meant for it. A mismatch
+// by itself ends the process that meets it by an abort. An end at the time of the mismatch that
+// nobody saw and no log explains was a kill, too, if others live on: a launcher that ends the job
+// after a mismatch ends all.
+bool IsMismatchAfterKill(const std::vector<ErrorEvent>& errors, const Topology& topology,
+                         const ErrorEvent& event) {
+  if (event.kind != ErrorKind::kCollectiveMismatch || !event.age_ms.has_value()) return false;
+  bool killed = false;
+  bool vanished = false;
+  for (const ErrorEvent& e : errors) {
+    if (e.kind != ErrorKind::kExit || e.worker == event.worker) continue;
+    const int64_t age_ms = e.age_ms.value_or(0);
+    killed = killed || ((e.signalled || e.terminated) && !e.of_victim && age_ms > *event.age_ms);
+    vanished = vanished || (e.unexplained && age_ms + kAgeErrorMs >= *event.age_ms &&
+                            !HasOtherError(errors, e));
+  }
+  return killed || (vanished && SomebodyLivesUntouched(errors, topology));
 }
 
 // Ranks the ends of processes by their age.
@@ -112,12 +139,16 @@ class RootChooser {
   const Standstill& still_;
   Timeline& timeline_;
   const ExitOrder exits_;
+  std::set<int> mixed_up_;  // workers whose mismatch follows a kill
   std::map<std::pair<std::string, std::string>, std::vector<int>> not_first_;  // text, why
 };
 
 void RootChooser::Choose() {
   auto& errors = timeline_.errors;
   for (ErrorEvent& event : errors) event.of_victim = IsEndOfVictim(topology_, event);
+  for (const ErrorEvent& event : errors) {
+    if (IsMismatchAfterKill(errors, topology_, event)) mixed_up_.insert(event.worker);
+  }
   for (size_t i = 0; i < errors.size(); ++i) {
     // Errors of one worker are adjacent, the most specific first.
     const bool repeats =
@@ -143,7 +174,8 @@ std::string_view RootChooser::WhyNoRoot(const ErrorEvent& event) const {
     return "younger than the standstill";
   }
   if (IsLongBeforeStandstill(event)) return "the job went on for long after it";
-  if (IsMismatchAfterKill(timeline_.errors, event)) return "a peer had been killed before";
+  const bool of_mismatch = event.kind == ErrorKind::kCollectiveMismatch || event.aborted;
+  if (of_mismatch && mixed_up_.contains(event.worker)) return "a peer had been killed before";
   if (event.kind == ErrorKind::kPreempted &&
       (!IsGone(topology_, event.worker) || Lives(topology_, event.worker))) {
     return "a notice alone, its worker is still there";

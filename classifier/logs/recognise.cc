@@ -51,6 +51,7 @@ std::string KeyOf(const LogEvent& event) {
   absl::StrAppend(&key, "|", absl::StrJoin(event.peer_tasks, ","));
   // It tells how its process ends, which lines of the same kind do not.
   if (classifier::AbortsItsProcess(event)) key += "|ends";
+  if (classifier::IsOfWatchdog(event)) key += "|watchdog";
   return key;
 }
 

@@ -37,7 +37,7 @@ struct Manner {
 };
 
 Manner HowItWent(const Process& process, const Snapshot& snapshot) {
-  if (AbortedByItsWords(process, snapshot)) return {false, std::nullopt};
+  if (EndByWordsOf(process, snapshot) != EndByWords::kNone) return {false, std::nullopt};
   std::optional<int> signal = process.signal;
   if (!signal.has_value() && process.exit_code.value_or(0) != 0) {
     signal = *process.exit_code - kShell;

@@ -61,11 +61,22 @@ TEST(Ended, NotOneOfWhichNobodySawHowItWentWhereItsLastWordsTell) {
     event.age_ms = 450;
   }
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.1");
-  // Python's watchdog prints stacks, and the process may live on.
-  for (Snapshot& snapshot : s.capture.snapshots) {
-    for (LogEvent& event : snapshot.log_events) event.text = "Timeout (0:05:00)!";
-  }
-  EXPECT_EQ(Diagnose(s), "NO_HANG/ENDED");
+}
+
+// Python's watchdog prints stacks, and ends the process or lets it live.
+TEST(Ended, NotOneThatItsOwnWatchdogsEnded) {
+  const auto printed = [](int64_t age_ms) {
+    Scenario s = EndedBy(std::nullopt);
+    for (Snapshot& snapshot : s.capture.snapshots) {
+      LogEvent& event = snapshot.log_events.emplace_back();
+      event.kind = LogKind::kFollowOn;
+      event.text = "Timeout (0:05:00)!";
+      event.age_ms = age_ms;
+    }
+    return Diagnose(s);
+  };
+  EXPECT_EQ(printed(700), "UNKNOWN");
+  EXPECT_EQ(printed(700 + 2 * kAgeErrorMs), "NO_HANG/ENDED");
 }
 
 // A launcher ends the others within its period of looks, and agents beside them see no status.

@@ -185,6 +185,40 @@ TEST(Unrecoverable, AMismatchAfterAKillFollowsIt) {
   EXPECT_EQ(Diagnose(before), "DIFFERENT_MODULE");
 }
 
+// An agent beside the processes sees neither status nor signal.
+TEST(Unrecoverable, AMismatchFollowsEndsThatNobodySawAndNoLogExplains) {
+  const auto vanish = [](Scenario& s, int task, int64_t age_ms) {
+    s.Exit(0, task, age_ms, std::nullopt);
+    s.At(0, task).cores.clear();
+  };
+  const auto mismatch = [&vanish](Scenario& s) {
+    vanish(s, 1, kStillMs);
+    s.Log(0, 1, LogKind::kFollowOn, "terminate called after throwing an instance of 'gloo::E'",
+          kStillMs);
+    s.Log(0, 1, LogKind::kCollectiveMismatch,
+          "what():  Is there a distributed collective mismatch in your code?", kStillMs);
+  };
+  Scenario s;
+  mismatch(s);
+  EXPECT_EQ(Diagnose(s), "DIFFERENT_MODULE");
+  for (int task : {0, 2}) vanish(s, task, kStillMs + 50);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.0 0.2");
+  // A log that tells of an exception explains the end of its process.
+  for (int task : {0, 2}) {
+    s.Log(0, task, LogKind::kUncaughtException, "ValueError: shapes differ", kStillMs - 100);
+  }
+  EXPECT_NE(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.0 0.2");
+  // A launcher ends all that are left.
+  Scenario ended;
+  mismatch(ended);
+  for (Snapshot& snapshot : ended.capture.snapshots) {
+    if (snapshot.worker == WorkerId{0, 1}) continue;
+    vanish(ended, snapshot.worker.task, kStillMs);
+    ended.Exit(snapshot.worker.slice, snapshot.worker.task, kStillMs, std::nullopt);
+  }
+  EXPECT_EQ(Diagnose(ended), "DIFFERENT_MODULE");
+}
+
 TEST(Unrecoverable, AServerWithoutItsPortIsTheCauseOfACrash) {
   constexpr char kLine[] = "Failed to add port to server: No address added out of total 1 resolved";
   Scenario s;

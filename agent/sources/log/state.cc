@@ -89,6 +89,7 @@ void LogState::Observe(const logs::LogReading& reading, const JobFacts& job, abs
         notices.alarms.push_back({wire::AlarmKind::kProcessExit, line.event.text});
       }
     }
+    if (!line.old && classifier::IsOfWatchdog(line.event)) watchdog_at_ = now;
     if (alarm.has_value() && !line.old) notices.alarms.push_back({*alarm, line.event.text});
     const bool starting = !job.ever_launched && !advanced_at_.has_value();
     if (starting && !line.old && EndsStartUp(line.event)) {
@@ -155,6 +156,7 @@ void LogState::JobProgressed() {
 void LogState::ProcessReplaced(std::optional<absl::Duration> before_until) {
   if (!before_until.has_value()) return;
   says_it_ends_ = false;
+  watchdog_at_.reset();
   advanced_at_.reset();
   advances_ = 0;
   longest_.reset();

@@ -36,6 +36,8 @@ class LogState final : public StateOf<logs::LogReading> {
   int64_t advances() const { return advances_; }
   // A line of this process says that it ends itself because of another one.
   bool says_it_ends() const { return says_it_ends_; }
+  // When a line of this process last said that Python's watchdog prints stacks.
+  std::optional<absl::Duration> watchdog_at() const { return watchdog_at_; }
   // The time since the last step was a hang, and is no measure of health.
   void MeasureAnew() { healthy_since_advance_ = false; }
 
@@ -55,6 +57,7 @@ class LogState final : public StateOf<logs::LogReading> {
   bool healthy_since_advance_ = true;
   bool process_lives_ = false;
   bool says_it_ends_ = false;
+  std::optional<absl::Duration> watchdog_at_;
 };
 
 struct TrainingLogSource : SourceOf<LogState, logs::LogReading> {

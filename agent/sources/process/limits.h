@@ -34,6 +34,9 @@ inline constexpr absl::Duration kHolderSearchDeadline = absl::Milliseconds(200);
 inline constexpr absl::Duration kHolderSpacing = absl::Seconds(30);
 // The users of a machine; those of a directory service are not there.
 inline constexpr size_t kMaxPasswordFileBytes = 256 * 1024;
+// Python's watchdog ends its process at once after it has printed stacks; a line and an end are
+// seen at polls, in either order.
+inline constexpr absl::Duration kWatchdogEndsWithin = absl::Seconds(5);
 // Usually one or two leftovers; more add no evidence.
 inline constexpr size_t kMaxChipHolders = 8;
 

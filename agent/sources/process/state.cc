@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "agent/sources/process/limits.h"
 
 namespace rapideye::agent {
 namespace {
@@ -45,8 +46,12 @@ void TrainingProcess::Take(const ProcessSample& sample, const JobFacts& job, abs
   if (seen_to_end) notices.warnings.push_back(DescribeEnd());
   // The kind of an end may be known at its first sight, or only later, from the parent process. An
   // end of unknown kind counts in the midst of a launch, because a job that is done ends between
-  // launches; and where the process has said that it ends because of another one.
-  const bool amid = (seen_to_end && job.in_launch) || (sample.Ended() && job.says_it_ends);
+  // launches; where the process has said that it ends because of another one; and right after its
+  // watchdog printed stacks.
+  const bool by_watchdog = ended_at_.has_value() && job.watchdog_at.has_value() &&
+                           absl::AbsDuration(*ended_at_ - *job.watchdog_at) <= kWatchdogEndsWithin;
+  const bool says_why = sample.Ended() && (job.says_it_ends || by_watchdog);
+  const bool amid = (seen_to_end && job.in_launch) || says_why;
   const bool in_midst = EndedBadly() || (!EndIsKnown() && amid);
   if (!in_midst || std::exchange(alarmed_, true)) return;
   notices.alarms.push_back({wire::AlarmKind::kProcessExit, DescribeEnd()});
