@@ -27,13 +27,6 @@ bool SeveralEndThemselves(const Topology& topology) {
   return std::count_if(topology.workers().begin(), topology.workers().end(), ends_itself) > 1;
 }
 
-// True if the worker has another error than this one: its log or its kernel tells why it ended.
-bool HasOtherError(const std::vector<ErrorEvent>& errors, const ErrorEvent& event) {
-  return std::any_of(errors.begin(), errors.end(), [&event](const ErrorEvent& e) {
-    return e.worker == event.worker && e.kind != event.kind;
-  });
-}
-
 // True if some worker neither ended nor has an error.
 bool SomebodyLivesUntouched(const std::vector<ErrorEvent>& errors, const Topology& topology) {
   std::set<int> touched;
@@ -44,23 +37,61 @@ bool SomebodyLivesUntouched(const std::vector<ErrorEvent>& errors, const Topolog
   return false;
 }
 
-// After a kill, the rest of a collective receives messages that are not meant for it. A mismatch
-// by itself ends the process that meets it by an abort. An end at the time of the mismatch that
-// nobody saw and no log explains was a kill, too, if others live on: a launcher that ends the job
-// after a mismatch ends all.
-bool IsMismatchAfterKill(const std::vector<ErrorEvent>& errors, const Topology& topology,
-                         const ErrorEvent& event) {
-  if (event.kind != ErrorKind::kCollectiveMismatch || !event.age_ms.has_value()) return false;
-  bool killed = false;
-  bool vanished = false;
-  for (const ErrorEvent& e : errors) {
-    if (e.kind != ErrorKind::kExit || e.worker == event.worker) continue;
-    const int64_t age_ms = e.age_ms.value_or(0);
-    killed = killed || ((e.signalled || e.terminated) && !e.of_victim && age_ms > *event.age_ms);
-    vanished = vanished || (e.unexplained && age_ms + kAgeErrorMs >= *event.age_ms &&
-                            !HasOtherError(errors, e));
+// The oldest age of some ends, but for those of one worker.
+class OldestEnd {
+ public:
+  void Add(const ErrorEvent& end) {
+    const std::pair<int64_t, int> added{end.age_ms.value_or(0), end.worker};
+    if (!oldest_ || added.first > oldest_->first) {
+      if (oldest_ && oldest_->second != end.worker) other_ = oldest_;
+      oldest_ = added;
+    } else if (end.worker != oldest_->second && (!other_ || added.first > other_->first)) {
+      other_ = added;
+    }
   }
-  return killed || (vanished && SomebodyLivesUntouched(errors, topology));
+
+  std::optional<int64_t> ButOf(int worker) const {
+    const auto& end = oldest_ && oldest_->second == worker ? other_ : oldest_;
+    return end ? std::optional(end->first) : std::nullopt;
+  }
+
+ private:
+  std::optional<std::pair<int64_t, int>> oldest_;  // age and worker
+  std::optional<std::pair<int64_t, int>> other_;   // likewise, the oldest of any other worker
+};
+
+// Workers whose mismatch of collectives follows a kill: after one, the rest of a collective
+// receives messages that are not meant for it. A mismatch by itself ends the process that meets
+// it by an abort. An end at the time of the mismatch that nobody saw and no log explains was a
+// kill, too, if others live on: a launcher that ends the job after a mismatch ends all.
+std::set<int> MixedUpByKills(const std::vector<ErrorEvent>& errors, const Topology& topology) {
+  std::set<int> mixed_up;
+  const auto is_mismatch = [](const ErrorEvent& event) {
+    return event.kind == ErrorKind::kCollectiveMismatch && event.age_ms.has_value();
+  };
+  if (std::none_of(errors.begin(), errors.end(), is_mismatch)) return mixed_up;
+  OldestEnd killed;
+  OldestEnd vanished;
+  int explained = -1;  // the worker that has another error: those of one are adjacent, ends last
+  for (const ErrorEvent& event : errors) {
+    if (event.kind != ErrorKind::kExit) {
+      explained = event.worker;
+      continue;
+    }
+    if ((event.signalled || event.terminated) && !event.of_victim) killed.Add(event);
+    if (event.unexplained && event.worker != explained) vanished.Add(event);
+  }
+  const bool others_live = SomebodyLivesUntouched(errors, topology);
+  for (const ErrorEvent& event : errors) {
+    if (!is_mismatch(event)) continue;
+    const std::optional<int64_t> killed_ms = killed.ButOf(event.worker);
+    const std::optional<int64_t> vanished_ms = vanished.ButOf(event.worker);
+    if ((killed_ms && *killed_ms > *event.age_ms) ||
+        (others_live && vanished_ms && *vanished_ms + kAgeErrorMs >= *event.age_ms)) {
+      mixed_up.insert(event.worker);
+    }
+  }
+  return mixed_up;
 }
 
 // Ranks the ends of processes by their age.
@@ -146,9 +177,7 @@ class RootChooser {
 void RootChooser::Choose() {
   auto& errors = timeline_.errors;
   for (ErrorEvent& event : errors) event.of_victim = IsEndOfVictim(topology_, event);
-  for (const ErrorEvent& event : errors) {
-    if (IsMismatchAfterKill(errors, topology_, event)) mixed_up_.insert(event.worker);
-  }
+  mixed_up_ = MixedUpByKills(errors, topology_);
   for (size_t i = 0; i < errors.size(); ++i) {
     // Errors of one worker are adjacent, the most specific first.
     const bool repeats =
