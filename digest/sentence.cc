@@ -408,7 +408,8 @@ std::string WellSentence(const Report& report) {
     case Detail::kEnded:
       return "No hang: the job has ended.";
     default:
-      return "No hang: the job makes progress.";
+      return report.from_logs ? "No hang in the logs: the job made progress until they end."
+                              : "No hang: the job makes progress.";
   }
 }
 

@@ -74,7 +74,10 @@ void AccuseAll(const Case& c, const std::vector<int>& workers, MissedBarrier fac
 void Shutdown(const Case& c, const FailedBarrier& barrier, Findings& out) {
   const std::optional<int64_t> absent = FurthestStep(c, barrier.absent);
   const std::optional<int64_t> came = barrier.first ? StepOf(c, *barrier.first) : std::nullopt;
-  const bool is_left = barrier.came == 1 && absent && came && *came <= *absent;
+  // Of two workers in the same step, nothing tells which of them had finished.
+  const bool is_tie =
+      c.topology.workers().size() < kLeastToComeAlone && absent && came && *came == *absent;
+  const bool is_left = barrier.came == 1 && absent && came && *came <= *absent && !is_tie;
   if (is_left) {
     AccuseAll(c, {*barrier.first}, {0, &barrier, Missed::kCameInStep, came},
               kConfidenceBarrierByStep, out);

@@ -79,6 +79,22 @@ TEST(Barrier, OfTheShutdownItIsTheOneWhoLeftBeforeTheOthers) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
+TEST(Barrier, OfTheShutdownOfTwoInOneStepItIsNobody) {
+  Scenario s({.slices = 1, .tasks = 2});
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    snapshot.cores.clear();
+    snapshot.runtime.state = RuntimeState::kUnavailable;
+  }
+  s.Log(0, 0, LogKind::kCoordinationTimeout,
+        "Barrier timed out. Id: Shutdown::146::0. # of tasks that reached the barrier: 1/2. The "
+        "first task at the barrier: 0. Some timed out task names: 1",
+        1000);
+  for (int task = 0; task < 2; ++task) AtStep(s, task, 12);
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+  AtStep(s, 1, 13);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.0");
+}
+
 TEST(Barrier, OfTheShutdownItIsTheOneWhoDidNotComeIfTheOthersAreDone) {
   EXPECT_EQ(Diagnose(After(Report("Shutdown::146::0", 3, 0, "2"))),
             "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
