@@ -110,6 +110,17 @@ TEST(JobLogsTest, WhoFellSilentWhileConnectionsClosedHasExited) {
   EXPECT_THAT(verdict.culprits.at(0).why, HasSubstr("after step 10"));
 }
 
+TEST(JobLogsTest, OfTheSilentItIsTheOneThatDidNotWriteTheLastStepOfAllOthers) {
+  const auto log = [](int step, const std::string& more = "") {
+    return absl::StrCat(kHealth, "completed step: ", step, "\n", more);
+  };
+  const std::string closed = log(11, kClosed);
+  EXPECT_THAT(Named(Diagnose({log(11), closed, kHealth, closed})), ElementsAre(2));
+  // Each of them may be it, or has its lines still in a buffer.
+  EXPECT_EQ(Diagnose({log(11), closed, log(11), closed}).cause, Cause::kUnknown);
+  EXPECT_EQ(Diagnose({log(12), closed, kHealth, closed}).cause, Cause::kUnknown);
+}
+
 TEST(JobLogsTest, WhomTheServiceMissesAndWhoIsSilentIsLost) {
   const std::string told = Health(kHeartbeat);
   const Verdict verdict = Diagnose({told, Health(), Health(), Health()});

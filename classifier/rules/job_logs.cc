@@ -354,6 +354,25 @@ bool AsTheyJoin(const Look& look) {
   });
 }
 
+// Silent workers whose steps end before that of all others, which is one and the same: what is left
+// of a collective makes its step, and whoever ended before did not write it any more. Empty: not
+// all workers tell their steps, or these are not few.
+std::vector<int> Behind(const Look& look, const std::vector<int>& silent) {
+  std::optional<int64_t> furthest;
+  for (int i = 0; i < static_cast<int>(look.all()); ++i) {
+    const WorkerLog* log = look.voices.Log(i);
+    if (log == nullptr || !log->step) return {};
+    furthest = std::max(furthest.value_or(*log->step), *log->step);
+  }
+  std::vector<int> behind;
+  for (int i = 0; i < static_cast<int>(look.all()); ++i) {
+    if (look.voices.Log(i)->step == furthest) continue;
+    if (std::find(silent.begin(), silent.end(), i) == silent.end()) return {};
+    behind.push_back(i);
+  }
+  return AreFew(behind, look.all()) ? behind : std::vector<int>();
+}
+
 bool Silent(const Look& look) {
   if (look.voices.complaining.empty()) return false;
   if (!look.voices.without_log.empty()) {
@@ -373,8 +392,10 @@ bool Silent(const Look& look) {
     look.out.Note("everybody speaks of somebody who is gone: nobody is singled out");
     return false;
   }
-  const std::vector<int>& silent =
-      look.voices.silent.empty() ? look.voices.told : look.voices.silent;
+  std::vector<int> silent = look.voices.silent.empty() ? look.voices.told : look.voices.silent;
+  if (!AreFew(silent, look.all()) && !look.voices.peer_gone.empty()) {
+    if (std::vector<int> behind = Behind(look, silent); !behind.empty()) silent = std::move(behind);
+  }
   // Worker 0 serves the others, and has nothing to say of those who do not reach it.
   if (silent == std::vector{0} && OfRegistration(look)) {
     look.out.Note("nobody reached the coordination service: who is at fault is not told");
@@ -548,7 +569,7 @@ std::string WithoutDigits(std::string_view line) {
 
 // All logs but one end with the same line, which says that something is finished; the log of the
 // odd one has ended long before that, with a line that says that it begins something.
-void Behind(const Look& look) {
+void BeginsAlone(const Look& look) {
   if (look.voices.AnyComplains()) return;
   std::vector<int> told;  // by the length of their silence
   for (int i = 0; i < static_cast<int>(look.all()); ++i) {
@@ -628,7 +649,7 @@ void Apply(const Look& look) {
     return;
   }
   Running(look);
-  for (const auto find : {Behind, OnlyError, Lingers}) {
+  for (const auto find : {BeginsAlone, OnlyError, Lingers}) {
     if (look.out.items.empty()) find(look);
   }
 }
