@@ -27,12 +27,14 @@ bool SeveralEndThemselves(const Topology& topology) {
   return std::count_if(topology.workers().begin(), topology.workers().end(), ends_itself) > 1;
 }
 
-// True if some worker neither ended nor has an error.
+// True if some worker has a process, as far as is known, and no error: the end of one is an error.
 bool SomebodyLivesUntouched(const std::vector<ErrorEvent>& errors, const Topology& topology) {
   std::set<int> touched;
   for (const ErrorEvent& event : errors) touched.insert(event.worker);
   for (int worker = 0; worker < static_cast<int>(topology.workers().size()); ++worker) {
-    if (!touched.contains(worker) && Lives(topology, worker)) return true;
+    const Snapshot* snapshot = topology.worker(worker).snapshot;
+    const bool has_process = snapshot != nullptr && !snapshot->processes.empty();
+    if (has_process && !touched.contains(worker)) return true;
   }
   return false;
 }
@@ -63,14 +65,16 @@ class OldestEnd {
 // Workers whose mismatch of collectives follows a kill: after one, the rest of a collective
 // receives messages that are not meant for it. A mismatch by itself ends the process that meets
 // it by an abort. An end at the time of the mismatch that nobody saw and no log explains was a
-// kill, too, if others live on: a launcher that ends the job after a mismatch ends all.
+// kill, too, if others live on: a launcher that ends the job after a mismatch ends all. The same
+// holds for a kill of which no time orders the two.
 std::set<int> MixedUpByKills(const std::vector<ErrorEvent>& errors, const Topology& topology) {
   std::set<int> mixed_up;
   const auto is_mismatch = [](const ErrorEvent& event) {
-    return event.kind == ErrorKind::kCollectiveMismatch && event.age_ms.has_value();
+    return event.kind == ErrorKind::kCollectiveMismatch;
   };
   if (std::none_of(errors.begin(), errors.end(), is_mismatch)) return mixed_up;
   OldestEnd killed;
+  OldestEnd killed_some_time;
   OldestEnd vanished;
   int explained = -1;  // the worker that has another error: those of one are adjacent, ends last
   for (const ErrorEvent& event : errors) {
@@ -78,7 +82,9 @@ std::set<int> MixedUpByKills(const std::vector<ErrorEvent>& errors, const Topolo
       explained = event.worker;
       continue;
     }
-    if ((event.signalled || event.terminated) && !event.of_victim) killed.Add(event);
+    if ((event.signalled || event.terminated) && !event.of_victim) {
+      (event.age_ms ? killed : killed_some_time).Add(event);
+    }
     if (event.unexplained && event.worker != explained) vanished.Add(event);
   }
   const bool others_live = SomebodyLivesUntouched(errors, topology);
@@ -86,10 +92,11 @@ std::set<int> MixedUpByKills(const std::vector<ErrorEvent>& errors, const Topolo
     if (!is_mismatch(event)) continue;
     const std::optional<int64_t> killed_ms = killed.ButOf(event.worker);
     const std::optional<int64_t> vanished_ms = vanished.ButOf(event.worker);
-    if ((killed_ms && *killed_ms > *event.age_ms) ||
-        (others_live && vanished_ms && *vanished_ms + kAgeErrorMs >= *event.age_ms)) {
-      mixed_up.insert(event.worker);
-    }
+    const bool unordered =
+        killed_some_time.ButOf(event.worker) || (killed_ms && !event.age_ms) ||
+        (vanished_ms && event.age_ms && *vanished_ms + kAgeErrorMs >= *event.age_ms);
+    const bool after_kill = killed_ms && event.age_ms && *killed_ms > *event.age_ms;
+    if (after_kill || (unordered && others_live)) mixed_up.insert(event.worker);
   }
   return mixed_up;
 }

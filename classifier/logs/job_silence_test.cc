@@ -32,6 +32,19 @@ TEST(JobSilenceTest, OfTheSilentItIsTheOneThatDidNotWriteTheLastStepOfAllOthers)
   EXPECT_EQ(Diagnose({log(12), closed, kHealth, closed}).cause, Cause::kUnknown);
 }
 
+// The rest of a collective mixes up its messages. No line has a time.
+TEST(JobSilenceTest, AMismatchOfCollectivesFollowsAKill) {
+  const std::string mismatch = Health(
+      "terminate called after throwing an instance of 'gloo::EnforceNotMet'\n  what():  [pair.cc:"
+      "459] op.preamble.length <= op.nbytes. 24 vs 4. Received data size doesn't match expected "
+      "size. Is there a distributed collective mismatch in your code?\nAborted\n");
+  EXPECT_EQ(Diagnose({Health(), mismatch, Health(), Health(kClosed)}).cause,
+            Cause::kDifferentModule);
+  const Verdict verdict = Diagnose({Health(), mismatch, Health("Killed\n"), Health(kClosed)});
+  EXPECT_EQ(verdict.detail, Detail::kProcessExit);
+  EXPECT_THAT(Named(verdict), ElementsAre(2));
+}
+
 TEST(JobSilenceTest, WhomTheServiceMissesAndWhoIsSilentIsLost) {
   const std::string told = Health(kHeartbeat);
   const Verdict verdict = Diagnose({told, Health(), Health(), Health()});
