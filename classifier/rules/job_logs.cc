@@ -354,9 +354,9 @@ bool AsTheyJoin(const Look& look) {
   });
 }
 
-// Silent workers whose steps end before that of all others, which is one and the same: what is left
-// of a collective makes its step, and whoever ended before did not write it any more. Empty: not
-// all workers tell their steps, or these are not few.
+// Silent workers (`silent` ascends) that did not write the last step, which all others completed:
+// they ended first. Empty: not all workers tell their steps, others are behind, too, or these are
+// not few.
 std::vector<int> Behind(const Look& look, const std::vector<int>& silent) {
   std::optional<int64_t> furthest;
   for (int i = 0; i < static_cast<int>(look.all()); ++i) {
@@ -367,7 +367,7 @@ std::vector<int> Behind(const Look& look, const std::vector<int>& silent) {
   std::vector<int> behind;
   for (int i = 0; i < static_cast<int>(look.all()); ++i) {
     if (look.voices.Log(i)->step == furthest) continue;
-    if (std::find(silent.begin(), silent.end(), i) == silent.end()) return {};
+    if (!std::binary_search(silent.begin(), silent.end(), i)) return {};
     behind.push_back(i);
   }
   return AreFew(behind, look.all()) ? behind : std::vector<int>();
