@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+
 #include "agent/core/limits.h"
 #include "tests/support/host_script.h"
 
@@ -68,14 +71,21 @@ TEST(AgentCoreExitsTest, AJobThatIsDoneRaisesNone) {
   EXPECT_THAT(in_midst.SentAlarms(), SizeIs(1));
 }
 
-// The line and the end are seen in either order.
-TEST(AgentCoreExitsTest, AnEndThatNobodySawRaisesTheAlarmWhereTheLogSaysWhy) {
+// A new line of the log with the words of a victim.
+logs::LogReading Says(const std::string& text) {
   logs::LogLine line;
   line.event.kind = LogKind::kFollowOn;
-  line.event.text = "F0101 client.h:80] Terminating process because the JAX distributed service";
-  line.key = "ends";
+  line.event.text = text;
+  line.key = text;
   logs::LogReading reading;
-  reading.lines.push_back(line);
+  reading.lines.push_back(std::move(line));
+  return reading;
+}
+
+// The line and the end are seen in either order.
+TEST(AgentCoreExitsTest, AnEndThatNobodySawRaisesTheAlarmWhereTheLogSaysWhy) {
+  logs::LogReading reading =
+      Says("F0101 client.h:80] Terminating process because the JAX distributed service");
   for (const bool line_first : {true, false}) {
     HostScript script;
     script.Welcome();
@@ -99,7 +109,7 @@ TEST(AgentCoreExitsTest, AnEndThatNobodySawRaisesTheAlarmWhereTheLogSaysWhy) {
   log_alone.Step(LogsRead{reading});
   EXPECT_THAT(log_alone.Sent<wire::Alarm>(), SizeIs(1));
   // A line from before the agent watched says nothing.
-  reading.lines[0] = line;
+  reading = Says("F0101 client.h:80] Terminating process because the JAX distributed service");
   HostScript old;
   old.Welcome();
   reading.lines[0].old = true;
@@ -110,12 +120,7 @@ TEST(AgentCoreExitsTest, AnEndThatNobodySawRaisesTheAlarmWhereTheLogSaysWhy) {
 
 // Python's watchdog may end its process right after it has printed stacks, or let it live.
 TEST(AgentCoreExitsTest, AnEndThatNobodySawRightAfterTheWatchdogPrintedStacksRaisesTheAlarm) {
-  logs::LogLine line;
-  line.event.kind = LogKind::kFollowOn;
-  line.event.text = "Timeout (0:05:00)!";
-  line.key = "watchdog";
-  logs::LogReading reading;
-  reading.lines.push_back(line);
+  const logs::LogReading reading = Says("Timeout (0:05:00)!");
   for (const bool line_first : {true, false}) {
     HostScript script;
     script.Welcome();
