@@ -195,17 +195,27 @@ function(rapideye_program name)
   add_dependencies(programs ${name})
 endfunction()
 
+# rapideye_not_sanitized(<target>...): nothing that runs under sanitizers needs these targets, so
+# that they are built with them only when they are asked for by name.
+function(rapideye_not_sanitized)
+  if(RAPIDEYE_SANITIZE)
+    set_target_properties(${ARGN} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
+endfunction()
+
 # rapideye_test(<name> SOURCES ... DEPS ... [DATA <dir>] [LABELS ...] [TIMEOUT <s>] [COST <s>]
 #               [PRECOMPILED program] [APART ...])
 # a GoogleTest binary, run as one ctest test; DATA is passed as RAPIDEYE_TEST_DATA.
 # Its cases are counted from the report it leaves in <build>/Testing/gtest: to
 # start a process per case would cost more than most cases.
 # tests/run.sh says what the LABELS mean. Those with "release" or "long" are built by the
-# target `release_tests`, those with neither "full" nor "long" by `default_tests`. COST is about
+# target `release_tests`, those with neither "full" nor "long" by `default_tests`, those with
+# "fault" by `fault_tests`. COST is about
 # how long it takes: without, a few seconds. The longest start first, so that none is left over
 # at the end.
 add_custom_target(release_tests)
 add_custom_target(default_tests)
+add_custom_target(fault_tests)
 function(rapideye_test name)
   cmake_parse_arguments(arg "" "DATA;PRECOMPILED;TIMEOUT;COST" "SOURCES;APART;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
@@ -219,6 +229,12 @@ function(rapideye_test name)
   endif()
   if(NOT "full" IN_LIST arg_LABELS AND NOT "long" IN_LIST arg_LABELS)
     add_dependencies(default_tests ${name})
+  endif()
+  if("fault" IN_LIST arg_LABELS)
+    add_dependencies(fault_tests ${name})
+  endif()
+  if("fault" IN_LIST arg_LABELS OR "static" IN_LIST arg_LABELS)
+    rapideye_not_sanitized(${name})
   endif()
   rapideye_gtest_properties(${name} "${arg_TIMEOUT}" "${arg_COST}" "${arg_LABELS}")
   if(arg_DATA)

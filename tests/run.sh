@@ -23,7 +23,8 @@
 #   full       takes too long for a change of a line: with --full and --long only
 #   long       takes as long as it takes: with --long only, in the release build
 #   release    tries more the faster it is: in the release build, too
-#   bench      a benchmark, of which each case is run once: in the release build, too
+#   bench      a benchmark, of which each case is run once: in the release build, too, and not
+#              under sanitizers
 #   realtime   waits for processes, sockets, databases or the clock: see below
 #   fault      a fault in a whole job that unit tests and scenarios have, too: under the
 #              sanitizers with --long only
@@ -148,11 +149,11 @@ if step "install packages" deploy/install-dependencies.sh "${groups[@]}"; then
   if $full; then
     fuzz_seconds=15 sim_seconds=30
     release_tests=(-L '^(release|bench)$' -LE '^long$')
-    sanitized_tests=(-LE '^(static|long|fault)$')
+    sanitized_targets=(all) sanitized_tests=(-LE '^(static|long|fault)$')
     if $long; then
       fuzz_seconds=900 sim_seconds=3600
       release_tests=(-L '^(release|bench|long)$')
-      sanitized_tests=(-LE '^(static|long)$')
+      sanitized_targets=(all fault_tests) sanitized_tests=(-LE '^(static|long)$')
     fi
     # The checks of text and objects are done: from here on only what runs.
     if step "build release" deploy/build.sh release programs benchmarks release_tests; then
@@ -167,7 +168,7 @@ if step "install packages" deploy/install-dependencies.sh "${groups[@]}"; then
         step "chaos" build/release/bin/testbed-chaos --duration=1h --tls || true
       fi
     fi
-    if step "build asan" deploy/build.sh asan; then
+    if step "build asan" deploy/build.sh asan "${sanitized_targets[@]}"; then
       RAPIDEYE_PROPERTY_SEEDS=${RAPIDEYE_PROPERTY_SEEDS:-40} tests asan "${sanitized_tests[@]}"
       if [ -x tests/fuzz/run.sh ] && [ ${#filter[@]} -eq 0 ]; then
         coverage=()
