@@ -21,7 +21,7 @@ template <typename T>
 std::optional<T> Get(const Json& json, const char* key) {
   const auto found = json.find(key);
   if (found == json.end()) return std::nullopt;
-  return found->get<T>();
+  return found->get_ref<const T&>();
 }
 
 Json CulpritJson(const CulpritRecord& culprit) {
@@ -53,8 +53,8 @@ CulpritRecord CulpritOf(const Json& json) {
   culprit.core_index = Get<int64_t>(json, "coreIndex");
   culprit.nic = Get<std::string>(json, "nic");
   culprit.grounds = GroundsNamed(json.at("grounds").get<std::string>());
-  culprit.slice = json.at("slice").get<int64_t>();
-  culprit.task = json.at("task").get<int64_t>();
+  culprit.slice = json.at("slice").get_ref<const int64_t&>();
+  culprit.task = json.at("task").get_ref<const int64_t&>();
   culprit.home_slice = Get<int64_t>(json, "homeSlice");
   culprit.home_task = Get<int64_t>(json, "homeTask");
   culprit.module = Get<std::string>(json, "module");
@@ -81,7 +81,8 @@ std::string RenderRecord(const IncidentRecord& record) {
 }
 
 absl::StatusOr<IncidentRecord> ParseRecord(const std::string& json) {
-  // The library reports a missing key, or one of another type, by an exception alone.
+  // The library reports a missing key, or one of another type, by an exception alone; not so
+  // where it converts a fraction to an integer.
   try {
     const Json whole = Json::parse(json);
     IncidentRecord record;
@@ -91,9 +92,9 @@ absl::StatusOr<IncidentRecord> ParseRecord(const std::string& json) {
     record.cause = whole.at("cause").get<std::string>();
     record.detail = whole.at("detail").get<std::string>();
     record.confidence = whole.at("confidence").get<double>();
-    record.detected = absl::FromUnixMillis(whole.at("detectedUnixMs").get<int64_t>());
-    record.hosts = whole.at("hosts").get<int64_t>();
-    record.slices = whole.at("slices").get<int64_t>();
+    record.detected = absl::FromUnixMillis(whole.at("detectedUnixMs").get_ref<const int64_t&>());
+    record.hosts = whole.at("hosts").get_ref<const int64_t&>();
+    record.slices = whole.at("slices").get_ref<const int64_t&>();
     for (const Json& culprit : whole.at("culprits")) record.culprits.push_back(CulpritOf(culprit));
     return record;
   } catch (const nlohmann::json::exception& error) {

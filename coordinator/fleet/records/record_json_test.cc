@@ -5,6 +5,9 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+
 namespace rapideye::coordinator {
 namespace {
 
@@ -65,6 +68,17 @@ TEST(RecordJsonTest, AnythingElseIsNoRecord) {
        {std::string(), std::string("[]"), text.substr(0, text.size() / 2),
         std::string(R"({"incident": 1})"), std::string(R"({"incident": "i", "job": "j"})")}) {
     EXPECT_EQ(ParseRecord(wrong).status().code(), absl::StatusCode::kInvalidArgument) << wrong;
+  }
+}
+
+// Such a number fits no integer.
+TEST(RecordJsonTest, AFractionOrAPowerIsNoInteger) {
+  for (const char* key : {"detectedUnixMs", "hosts", "task", "chip"}) {
+    const std::string name = absl::StrCat("\"", key, "\": ");
+    const std::string good = RenderRecord(Full());
+    const std::string bad = absl::StrReplaceAll(good, {{name, name + "1e41, \"was\": "}});
+    EXPECT_NE(bad, good) << key;
+    EXPECT_EQ(ParseRecord(bad).status().code(), absl::StatusCode::kInvalidArgument) << bad;
   }
 }
 

@@ -75,12 +75,14 @@ Task ReadTask(const std::string& id, const Json& json) {
   task.subject = json.value("machine", std::string());
   task.hook = json.at("hook").get<std::string>();
   task.state = json.at("state").get<std::string>();
-  task.attempts = json.at("attempts").get<int64_t>();
+  task.attempts = json.at("attempts").get_ref<const int64_t&>();
   task.outcome = json.at("outcome").get<std::string>();
   task.output = json.at("output").get<std::string>();
   task.not_before = ReadTime(json, "notBefore");
   task.expires = ReadTime(json, "expires");
-  const std::string key = IncidentKey(id, json.value(kRevision, int64_t{1}));
+  const auto revision = json.find(kRevision);
+  const std::string key =
+      IncidentKey(id, revision == json.end() ? int64_t{1} : revision->get_ref<const int64_t&>());
   task.incident = json.value("event", std::string()) == "recovered" ? EndKey(key) : key;
   return task;
 }
@@ -106,8 +108,8 @@ RemovalRecord Read(const Json& json) {
     record.revision = std::max<int64_t>(record.revision, 1);
     record.published = record.revision;
   } else {
-    record.revision = json.at(kRevision).get<int64_t>();
-    record.published = json.at(kPublished).get<int64_t>();
+    record.revision = json.at(kRevision).get_ref<const int64_t&>();
+    record.published = json.at(kPublished).get_ref<const int64_t&>();
   }
   return record;
 }

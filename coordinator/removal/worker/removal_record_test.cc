@@ -84,6 +84,8 @@ TEST(RemovalRecordTest, WhatNoCoordinatorWroteIsRefused) {
            {"\"acting\"", "\"resting\""},
            {"\"attempts\": 2", "\"attempts\": -1"},
            {"\"attempts\": 2", "\"attempts\": \"2\""},
+           {"\"attempts\": 2", "\"attempts\": 2e41"},
+           {"\"revision\": 2", "\"revision\": 2e41"},
            {"\"revision\": 2,\n  \"published\"", "\"revision\": 9000000000,\n  \"published\""},
            {"\"published\": 1", "\"published\": -1"},
            {"\"published\": 1", "\"published\": 9000000000"},
