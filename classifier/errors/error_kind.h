@@ -37,7 +37,7 @@ bool AbortsItsProcess(const LogEvent& event);
 // process, not above it, sees neither its status nor its signal.
 enum class EndByWords {
   kNone,      // it has not ended, its end was seen, or its log says nothing of it
-  kAbort,     // such a line, or that of a C++ exception that nobody catches
+  kAbort,     // it said that it ends itself (AbortsItsProcess), or that a C++ exception is uncaught
   kWatchdog,  // Python's watchdog printed stacks right before the end
 };
 EndByWords EndByWordsOf(const Process& process, const Snapshot& snapshot);

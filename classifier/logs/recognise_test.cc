@@ -390,6 +390,14 @@ TEST(RecogniseTest, TheSameAgainHasTheSameKey) {
   EXPECT_NE(key(where + "9"), key(where + "8"));
   EXPECT_EQ(key("E1001 15:22:33.275768    4353 a.cc:1] eth1 link down"), key("eth1 link down"));
   EXPECT_NE(key("eth1 link down"), key("eth2 link down"));
+  // Lines of one kind, of which some tell how the process ends.
+  const std::string victim = "RuntimeError: Gloo all-reduce failed: Connection closed by peer";
+  const std::string watchdog = "Timeout (0:00:08)!";
+  const std::string ends = "F1128 client.h:80] Terminating process because the JAX service failed";
+  EXPECT_EQ(Recognise(victim)->event.kind, Recognise(watchdog)->event.kind);
+  EXPECT_NE(key(victim), key(watchdog));
+  EXPECT_NE(key(victim), key(ends));
+  EXPECT_NE(key(watchdog), key(ends));
 }
 
 }  // namespace
