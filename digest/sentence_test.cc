@@ -60,6 +60,20 @@ TEST(SentenceTest, EndsWithTheLastWordsOfTheCulpritAlone) {
   EXPECT_EQ(What(capture, verdict), "The training process on tpu-0-1 ended.");
 }
 
+// Nobody knows what came after the last line.
+TEST(SentenceTest, LogsAloneTellOfTheTimeUntilTheyEnd) {
+  Verdict verdict;
+  verdict.cause = Cause::kNoHang;
+  verdict.detail = Detail::kRunning;
+  const Capture capture = FrozenJob(1, 4);
+  EXPECT_EQ(What(capture, verdict), "No hang: the job makes progress.");
+  const LogEvidence logs;
+  ReportContext context;
+  context.logs = &logs;
+  EXPECT_EQ(WriteSentence(BuildReport(capture, verdict, context)).what,
+            "No hang in the logs: the job made progress until they end.");
+}
+
 TEST(SentenceTest, ACoreThatLoopsHasNotStopped) {
   Verdict verdict = Accusing(Cause::kBadTpuChip, Detail::kTensorCore, 0, 1);
   verdict.culprits[0].chip = 2;
