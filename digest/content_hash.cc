@@ -175,6 +175,7 @@ void AddDevices(Hasher& hasher, const Snapshot& snapshot) {
   hasher.AddUnordered(snapshot.collectives, [&](const Collective& collective) {
     Hasher one;
     one.Add(HashProgram(snapshot, collective.program), collective.instruction);
+    if (collective.pairs) one.Add(*collective.pairs);
     one.AddUnordered(collective.groups, [](const DeviceGroup& group) {
       Hasher devices;
       for (const int64_t device : group.devices) devices.Add(device);

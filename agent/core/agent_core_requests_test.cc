@@ -194,7 +194,7 @@ TEST(AgentGroupsTest, AreToldInFullWhereHloIsAskedFor) {
   script.reading_with_hlo = Serving({WithHlo(Running(0, "aa", 1, 5), "all-reduce.3", "jit_step")});
   script.reading_with_hlo->sample->cores[0].sequencers[0].meeting =
       std::make_shared<const MeetingText>(
-          MeetingText{{{0, 1}, {2, 3}}, {13, 21, 10, 23, 20, 12, 11, 22}});
+          MeetingText{{{0, 1}, {2, 3}}, {13, 21, 10, 23, 20, 12, 11, 22}, false, 4});
   ProgressSample page{12, Phase::kStep, absl::Seconds(3), std::nullopt};
   page.devices = {10, 11};
   script.host.Of<ProgressReading>() = ProgressReading{page, ""};
@@ -217,7 +217,35 @@ TEST(AgentGroupsTest, AreToldInFullWhereHloIsAskedFor) {
   script.Pass(absl::Seconds(6));
   ASSERT_THAT(script.Describe().collectives, SizeIs(1));
   EXPECT_EQ(script.Describe().collectives[0].groups, (std::vector<DeviceGroup>{{{12, 11}}}));
+  EXPECT_EQ(script.Describe().collectives[0].pairs, std::nullopt);
   EXPECT_EQ(told(), all);
+}
+
+// Pairs of a permutation need not hold all partitions: the number of those tells what they number.
+TEST(AgentGroupsTest, OfAPermutationArePairs) {
+  CoreScript script(absl::Seconds(5), 1, /*watches_host=*/true);
+  script.reading = Serving({Running(0, "aa", 1, 5)});
+  ProgressSample page{12, Phase::kStep, absl::Seconds(3), std::nullopt};
+  page.devices = {10};
+  page.slice_devices = {10, 12};
+  script.host.Of<ProgressReading>() = ProgressReading{page, ""};
+  script.Welcome();
+  const auto told = [&](int64_t partitions) {
+    script.reading_with_hlo = Serving({WithHlo(Running(0, "aa", 1, 5), "shift.3", "jit_step")});
+    script.reading_with_hlo->sample->cores[0].sequencers[0].meeting =
+        std::make_shared<const MeetingText>(
+            MeetingText{{{0, 1}, {1, 0}}, {21, 10, 20, 11}, true, partitions});
+    script.Pass(absl::Seconds(6));
+    script.Receive(wire::HloRequest{7, absl::Seconds(10)});
+    script.Pass(absl::Seconds(6));
+    return script.Sent<wire::HloReply>().back().snapshot->collectives;
+  };
+  ASSERT_THAT(told(4), SizeIs(1));
+  EXPECT_EQ(told(4)[0].pairs, true);
+  EXPECT_EQ(told(4)[0].groups, (std::vector<DeviceGroup>{{{21, 10}}, {{10, 21}}}));
+  ASSERT_THAT(told(2), SizeIs(1));
+  EXPECT_EQ(told(2)[0].groups, (std::vector<DeviceGroup>{{{10, 11}}, {{11, 10}}}));
+  EXPECT_THAT(told(3), IsEmpty());
 }
 
 TEST_F(AgentRequestsTest, HloThatDoesNotComeIsAnErrorAndNoSignOfTheRuntimesState) {

@@ -113,15 +113,22 @@ Snapshot BuildSnapshot(const wire::Hello& identity, const RuntimeHealth& health,
 
 namespace {
 
-// The groups as devices of the job; empty: not certain.
+// The groups or pairs as devices of the job; empty: not certain.
 std::vector<DeviceGroup> GroupsOf(const MeetingText& meeting, DeviceRange slice) {
-  std::vector<DeviceGroup> groups = classifier::DeviceGroupsOf(meeting.groups, meeting.assignment);
+  const auto in = [&meeting](const std::vector<int64_t>& assignment) {
+    if (!meeting.pairs) return classifier::DeviceGroupsOf(meeting.groups, assignment);
+    // Pairs need not hold all partitions: only their number tells what they number.
+    const bool fits = meeting.partitions == static_cast<int64_t>(assignment.size());
+    return fits ? classifier::DevicePairsOf(meeting.groups, assignment)
+                : std::vector<DeviceGroup>();
+  };
+  std::vector<DeviceGroup> groups = in(meeting.assignment);
   if (!groups.empty() || slice.empty()) return groups;
   // The text is of one slice: it numbers the slice's partitions in the order of all.
   std::vector<int64_t> own;
   std::copy_if(meeting.assignment.begin(), meeting.assignment.end(), std::back_inserter(own),
                [slice](int64_t device) { return slice.Holds(device); });
-  return classifier::DeviceGroupsOf(meeting.groups, own);
+  return in(own);
 }
 
 }  // namespace
@@ -149,7 +156,11 @@ void AddCollectives(const WorkerView& view, DeviceRange slice, bool all_groups,
         return !all_groups && std::none_of(group.devices.begin(), group.devices.end(), is_own);
       });
       if (groups.empty() || groups.size() > size_t{Collective::kMaxGroups}) continue;
-      collectives.push_back({program, *hlo->instruction, std::move(groups)});
+      Collective& collective = collectives.emplace_back();
+      collective.program = program;
+      collective.instruction = *hlo->instruction;
+      collective.groups = std::move(groups);
+      if (hlo->meeting->pairs) collective.pairs = true;
     }
   }
 }

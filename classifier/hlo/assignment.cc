@@ -102,4 +102,23 @@ std::vector<DeviceGroup> DeviceGroupsOf(const HloGroups& groups, const HloAssign
   return named;
 }
 
+std::vector<DeviceGroup> DevicePairsOf(const HloGroups& pairs, const HloAssignment& assignment) {
+  const auto is_partition = [&assignment](int64_t number) {
+    return number >= 0 && static_cast<size_t>(number) < assignment.size();
+  };
+  std::vector<bool> sends(assignment.size());
+  std::vector<bool> receives(assignment.size());
+  std::vector<DeviceGroup> named;
+  for (const std::vector<int64_t>& pair : pairs) {
+    if (pair.size() != 2 || !is_partition(pair[0]) || !is_partition(pair[1])) return {};
+    const auto source = static_cast<size_t>(pair[0]);
+    const auto target = static_cast<size_t>(pair[1]);
+    if (sends[source] || receives[target]) return {};
+    sends[source] = true;
+    receives[target] = true;
+    if (source != target) named.push_back({{assignment[source], assignment[target]}});
+  }
+  return named;
+}
+
 }  // namespace rapideye::classifier

@@ -25,6 +25,11 @@ std::optional<HloAssignment> ParseHloAssignment(std::string_view execution_optio
 // one that is too large for a capture.
 std::vector<DeviceGroup> DeviceGroupsOf(const HloGroups& groups, const HloAssignment& assignment);
 
+// The pairs of a permutation, source and target, as devices in the job. Empty unless every
+// partition is the source of one pair at most, and the target of one. A device that keeps its own
+// data waits for nobody, and is left out.
+std::vector<DeviceGroup> DevicePairsOf(const HloGroups& pairs, const HloAssignment& assignment);
+
 }  // namespace rapideye::classifier
 
 #endif  // RAPIDEYE_CLASSIFIER_HLO_ASSIGNMENT_H_

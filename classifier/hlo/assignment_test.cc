@@ -70,5 +70,19 @@ TEST(DeviceGroupsOf, AreEmptyUnlessTheyHoldEveryPartitionOnce) {
   }
 }
 
+TEST(DevicePairsOf, KeepSourceBeforeTarget) {
+  EXPECT_THAT(Plain(DevicePairsOf({{0, 1}, {1, 2}, {2, 0}}, {3, 0, 2, 1})),
+              ElementsAre(ElementsAre(3, 0), ElementsAre(0, 2), ElementsAre(2, 3)));
+  EXPECT_THAT(Plain(DevicePairsOf({{0, 0}, {1, 2}}, {3, 0, 2, 1})), ElementsAre(ElementsAre(0, 2)));
+}
+
+TEST(DevicePairsOf, AreEmptyUnlessEachSendsAndReceivesOnce) {
+  for (const HloGroups& pairs :
+       {HloGroups{}, HloGroups{{0, 1}, {0, 2}}, HloGroups{{0, 2}, {1, 2}}, HloGroups{{0, 4}},
+        HloGroups{{-1, 0}}, HloGroups{{0, 1}, {2}}, HloGroups{{0, 1, 2}}}) {
+    EXPECT_THAT(DevicePairsOf(pairs, {3, 0, 2, 1}), IsEmpty());
+  }
+}
+
 }  // namespace
 }  // namespace rapideye::classifier

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 
 namespace rapideye::classifier {
@@ -15,6 +16,9 @@ Partners::Partners(const Topology& topology, const Positions& positions)
 // Several workers tell groups of a collective, each at least its own. A device that is in two of
 // them makes all of it unknown.
 std::optional<Partners::Groups> Partners::Merge(const std::vector<const Collective*>& said) {
+  const auto is_pairs = [](const Collective* one) { return one->pairs.value_or(false); };
+  if (std::all_of(said.begin(), said.end(), is_pairs)) return MergePairs(said);
+  if (std::any_of(said.begin(), said.end(), is_pairs)) return std::nullopt;
   Groups merged;
   for (const Collective* collective : said) {
     for (const DeviceGroup& group : collective->groups) {
@@ -29,6 +33,25 @@ std::optional<Partners::Groups> Partners::Merge(const std::vector<const Collecti
         if (!merged.of_device.emplace(device, merged.groups.size()).second) return std::nullopt;
       }
       merged.groups.push_back({std::move(devices)});
+    }
+  }
+  if (merged.groups.empty()) return std::nullopt;
+  return merged;
+}
+
+// A target that two sources send to makes all of it unknown, as does what is no pair.
+std::optional<Partners::Groups> Partners::MergePairs(const std::vector<const Collective*>& said) {
+  Groups merged;
+  merged.pairs = true;
+  for (const Collective* collective : said) {
+    for (const DeviceGroup& pair : collective->groups) {
+      if (pair.devices.size() != 2 || pair.devices[0] == pair.devices[1]) return std::nullopt;
+      const auto [known, added] = merged.of_device.emplace(pair.devices[1], merged.groups.size());
+      if (added) {
+        merged.groups.push_back(pair);
+      } else if (merged.groups[known->second] != pair) {
+        return std::nullopt;
+      }
     }
   }
   if (merged.groups.empty()) return std::nullopt;
@@ -102,11 +125,20 @@ bool Partners::UnitsAreDevices(int worker) const {
   return static_cast<size_t>(last - first) == devices_[static_cast<size_t>(worker)].size();
 }
 
-const DeviceGroup* Partners::GroupOf(int unit) const {
+const Partners::Groups* Partners::GroupsAt(int unit) const {
   const Unit& u = positions_.unit(unit);
   const auto found = collectives_.find(u.place);
   if (u.state != UnitState::kRunning || found == collectives_.end()) return nullptr;
-  const Groups& groups = found->second;
+  return &found->second;
+}
+
+const DeviceGroup* Partners::GroupOf(int unit) const {
+  const Groups* groups = GroupsAt(unit);
+  return groups == nullptr || groups->pairs ? nullptr : GroupIn(*groups, unit);
+}
+
+const DeviceGroup* Partners::GroupIn(const Groups& groups, int unit) const {
+  const Unit& u = positions_.unit(unit);
   const auto group_of = [&](int64_t device) -> const DeviceGroup* {
     const auto in = groups.of_device.find(device);
     return in == groups.of_device.end() ? nullptr : &groups.groups[in->second];
@@ -136,9 +168,82 @@ Partners::Has Partners::Arrival(int unit, int other, const LaunchOf& launch_of,
   return before ? Has::kNot : Has::kUnknown;
 }
 
+bool Partners::IsFurtherOn(int unit, int other) const {
+  const Unit& own = positions_.unit(unit);
+  const Unit& mate = positions_.unit(other);
+  if (own.place < 0 || mate.place < 0) return false;
+  const Place& here = positions_.place(own.place);
+  const Place& there = positions_.place(mate.place);
+  return here.program == there.program && there.pc > here.pc;
+}
+
+std::optional<std::vector<int>> Partners::SourcesOf(const Groups& groups, int unit,
+                                                    GroupWait& wait) const {
+  const int worker = positions_.unit(unit).worker;
+  std::vector<int64_t> own = devices_[static_cast<size_t>(worker)];
+  if (const auto& device = device_of_[static_cast<size_t>(unit)]) {
+    own = {*device};
+  } else if (own.empty() || !UnitsAreDevices(worker)) {
+    return std::nullopt;
+  }
+  std::set<int> units;
+  for (const int64_t device : own) {
+    const auto pair = groups.of_device.find(device);
+    if (pair == groups.of_device.end()) return std::nullopt;
+    const int64_t source = groups.groups[pair->second].devices.front();
+    const auto at = worker_of_.find(source);
+    if (at == worker_of_.end() || at->second < 0) {
+      wait.unseen = true;
+      continue;
+    }
+    if (topology_.worker(at->second).slice != topology_.worker(worker).slice) return std::nullopt;
+    if (const auto known = unit_of_.find(source); known != unit_of_.end()) {
+      units.insert(known->second);
+      continue;
+    }
+    wait.unseen = wait.unseen || !UnitsAreDevices(at->second);
+    const auto [first, last] = positions_.UnitsOf(at->second);
+    for (int i = first; i < last; ++i) {
+      if (!device_of_[static_cast<size_t>(i)]) units.insert(i);
+    }
+  }
+  units.erase(unit);  // no device is its own source
+  return std::vector<int>(units.begin(), units.end());
+}
+
+std::optional<GroupWait> Partners::OfPair(const Groups& groups, int unit, const LaunchOf& launch_of,
+                                          const std::function<bool(int unit)>& counts) const {
+  GroupWait wait;
+  wait.members = 2;
+  wait.arrived = 1;
+  const std::optional<std::vector<int>> sources = SourcesOf(groups, unit, wait);
+  if (!sources) return std::nullopt;
+  size_t arrived = 0;
+  size_t absent = 0;
+  for (const int source : *sources) {
+    Has it = Arrival(unit, source, launch_of, counts);
+    // Who has sent goes on, though its target may stand there still.
+    if (it == Has::kNot && IsFurtherOn(unit, source)) it = Has::kUnknown;
+    arrived += it == Has::kArrived ? 1 : 0;
+    absent += it == Has::kNot ? 1 : 0;
+  }
+  // One of them is the source: they tell of it where they are all alike.
+  wait.unseen = wait.unseen || (arrived < sources->size() && absent < sources->size());
+  if (wait.unseen || sources->empty()) return wait;
+  if (absent > 0) {
+    wait.awaited.push_back(*sources);
+  } else {
+    wait.arrived = 2;
+  }
+  return wait;
+}
+
 std::optional<GroupWait> Partners::Of(int unit, const LaunchOf& launch_of,
                                       const std::function<bool(int unit)>& counts) const {
-  const DeviceGroup* group = GroupOf(unit);
+  const Groups* groups = GroupsAt(unit);
+  if (groups == nullptr) return std::nullopt;
+  if (groups->pairs) return OfPair(*groups, unit, launch_of, counts);
+  const DeviceGroup* group = GroupIn(*groups, unit);
   if (group == nullptr) return std::nullopt;
   const Unit& own = positions_.unit(unit);
   const auto has = [&](int other) {

@@ -143,6 +143,90 @@ TEST_F(GroupChain, APairByItsGroupIsNotTwoBadChips) {
   EXPECT_FALSE(Says("one may wait for the other"));
 }
 
+// Device d sends to d + 1, but those of the last row have no part in it.
+std::vector<DeviceGroup> Shifts() {
+  std::vector<DeviceGroup> pairs;
+  for (int d = 0; d + 1 < kSide * (kSide - 1); ++d) pairs.push_back({{d, d + 1}});
+  return pairs;
+}
+
+// Device 6 stands at a collective of its column that all others have passed; 7 needs its data at a
+// permutation, the rest of the row stands at the row's next collective, all others at one of the
+// columns.
+class PermutationChain : public GroupChain {
+ protected:
+  PermutationChain() {
+    Put(6, kEarlierColumns);
+    PutRowBut(6, kRows);
+    Put(7, kShift);
+    Say(0, Shifts(), true);
+  }
+  void Say(int task, std::vector<DeviceGroup> groups, std::optional<bool> pairs) {
+    s_.At(0, task).collectives.push_back({0, *kShift.hlo, std::move(groups), pairs});
+  }
+  std::string DiagnoseAndUnsay(int task) {
+    std::string verdict = Diagnose(s_);
+    s_.At(0, task).collectives.pop_back();
+    return verdict;
+  }
+
+  const Spot kShift{2, 0x720, "collective-permute-done.4"};
+};
+
+TEST_F(PermutationChain, ATargetWaitsForItsSource) {
+  EXPECT_EQ(DiagnoseAndUnsay(0), BadChip(6));
+  EXPECT_NE(Diagnose(s_), BadChip(6));
+}
+
+TEST_F(PermutationChain, AnotherSourceSaysNothing) {
+  std::vector<DeviceGroup> others = Shifts();
+  std::erase(others, DeviceGroup{{6, 7}});
+  s_.At(0, 0).collectives.pop_back();
+  Say(0, others, true);
+  EXPECT_NE(Diagnose(s_), BadChip(6));
+}
+
+// A source that is further on has sent: what its target waits for is not known.
+TEST_F(PermutationChain, ASourceThatIsFurtherOnIsNotAwaited) {
+  Put(6, {2, 0x730, *kEarlierRows.hlo});
+  EXPECT_NE(Diagnose(s_), BadChip(6));
+  Put(6, {2, 0x710, *kEarlierRows.hlo});
+  EXPECT_EQ(Diagnose(s_), BadChip(6));
+}
+
+// Two sources of one target, and a text that says that all meet, are no evidence.
+TEST_F(PermutationChain, PairsThatTwoWorkersSayDifferentlyAreUnknown) {
+  Say(1, {{{5, 7}}}, true);
+  EXPECT_NE(DiagnoseAndUnsay(1), BadChip(6));
+  Say(1, {{{6, 7}}}, true);
+  EXPECT_EQ(DiagnoseAndUnsay(1), BadChip(6));
+  s_.At(0, 0).collectives.back().groups = {{{6, 7}}};
+  Say(1, {{{6, 7}}}, std::nullopt);
+  EXPECT_NE(DiagnoseAndUnsay(1), BadChip(6));
+  EXPECT_EQ(Diagnose(s_), BadChip(6));
+}
+
+// Every chip of a host needs the data of some chip of the host before. Whichever it is: a host that
+// stands at the permutation waits for the host before it where none of that one has come.
+TEST_F(PermutationChain, HostsNeedNoSeatsWhereTheirSourcesAreOneHost) {
+  s_.At(0, 0).collectives.clear();
+  std::vector<DeviceGroup> pairs;
+  for (int task = 0; task + 1 < kSide; ++task) {
+    for (size_t chip = 0; chip < kSide; ++chip) {
+      pairs.push_back({{s_.At(0, task).devices[chip], s_.At(0, task + 1).devices[chip]}});
+    }
+  }
+  for (Snapshot& snapshot : s_.capture.snapshots) {
+    for (Core& core : snapshot.cores) core.device.reset();
+  }
+  s_.PutSlice(0, 0, kStep, kColumns);
+  s_.PutHost(0, 2, 0, kStep, kShift);
+  s_.Remove(0, 1);
+  EXPECT_FALSE(Says("for a member of its group there"));
+  Say(3, pairs, true);
+  EXPECT_TRUE(Says("for a member of its group there, a worker of which nothing is known"));
+}
+
 // The devices of a host need no seats of their own where all are in one group.
 TEST_F(GroupChain, AWholeHostThatWaitsForASilentOneIsNoHead) {
   for (Snapshot& snapshot : s_.capture.snapshots) {

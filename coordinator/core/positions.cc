@@ -148,8 +148,10 @@ void MergeCollectives(const Snapshot& answer, Snapshot& snapshot) {
         });
     if (known != snapshot.collectives.end()) {
       known->groups = collective.groups;
+      known->pairs = collective.pairs;
     } else if (snapshot.collectives.size() < size_t{Snapshot::kMaxCollectives}) {
-      snapshot.collectives.push_back({*program, collective.instruction, collective.groups});
+      snapshot.collectives.push_back(
+          {*program, collective.instruction, collective.groups, collective.pairs});
     }
   }
 }

@@ -170,13 +170,13 @@ TEST(MergeHlo, TakesTheGroupsOfItsCollectives) {
   const Program own = answer.programs[0];
   answer.programs.insert(answer.programs.begin(), Program{std::nullopt, "0123"});
   answer.cores[0].program = 1;
-  answer.collectives = {{1, "all-reduce.3", {{{0, 1}}, {{2, 3}}}}, {0, "psum.1", {{{0, 1}}}}};
+  answer.collectives = {{1, "all-reduce.3", {{{0, 1}}, {{2, 3}}}, true}, {0, "psum.1", {{{0, 1}}}}};
   Snapshot snapshot = At(0, 0x40);
   ASSERT_EQ(snapshot.programs[0], own);
   snapshot.collectives = {{0, "all-reduce.3", {{{0, 1}}}}};
   MergeHlo(answer, snapshot);
   EXPECT_THAT(snapshot.collectives,
-              ElementsAre(Collective{0, "all-reduce.3", {{{0, 1}}, {{2, 3}}}}));
+              ElementsAre(Collective{0, "all-reduce.3", {{{0, 1}}, {{2, 3}}}, true}));
   Snapshot bare = At(0, 0x40);
   MergeHlo(answer, bare);
   EXPECT_EQ(bare.collectives, snapshot.collectives);

@@ -21,6 +21,7 @@
 #include "agent/sources/hlo_dump/parse.h"
 #include "agent/sources/limits.h"
 #include "classifier/hlo/assignment.h"
+#include "classifier/hlo/groups.h"
 #include "classifier/hlo/module.h"
 #include "classifier/hlo/waits.h"
 #include "proto/common/file/regular_file.h"
@@ -307,6 +308,7 @@ void LookUp(const Directory& directory, const Dump& dump, const std::set<std::st
   if (!module.has_value()) return;
   classifier::HloWaitAnalysis analysis(*module);
   const std::optional<classifier::HloAssignment> assignment = AssignmentBeside(directory, dump);
+  const int64_t partitions = classifier::HloDevices(module->attributes);
   for (const std::string& name : instructions) {
     InstructionWait& wait = waits[name];
     wait = {};
@@ -315,9 +317,9 @@ void LookUp(const Directory& directory, const Dump& dump, const std::set<std::st
     wait.waits = of;
     if (!assignment.has_value() || !IsInSlice(of)) continue;
     classifier::HloPartners partners = analysis.PartnersOfName(name);
-    if (partners.pairs || partners.groups.empty()) continue;
-    wait.meeting =
-        std::make_shared<const MeetingText>(MeetingText{std::move(partners.groups), *assignment});
+    if (partners.groups.empty()) continue;
+    wait.meeting = std::make_shared<const MeetingText>(
+        MeetingText{std::move(partners.groups), *assignment, partners.pairs, partitions});
   }
 }
 

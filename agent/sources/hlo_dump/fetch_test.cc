@@ -317,14 +317,16 @@ std::string Assignment(const std::vector<int>& devices) {
 std::string PairsOfFour(const std::string& name) {
   return absl::StrCat("HloModule ", name, ", num_partitions=4\n\n",
                       "ENTRY %main (p: f32[8]) -> f32[8] {\n  %p = f32[8] parameter(0)\n",
-                      "  ROOT %psum.7 = f32[8] all-reduce(%p), channel_id=1, ",
-                      "replica_groups=[2,2]<=[4], use_global_device_ids=true\n}\n");
+                      "  %psum.7 = f32[8] all-reduce(%p), channel_id=1, ",
+                      "replica_groups=[2,2]<=[4], use_global_device_ids=true\n",
+                      "  ROOT %shift = f32[8] collective-permute(%psum.7), channel_id=2, ",
+                      "source_target_pairs={{0,1},{1,2},{2,3}}\n}\n");
 }
 
 // The text numbers partitions; the execution options beside it say which devices those are.
 TEST_F(HloDumpTest, WhoMeetsAtACollective) {
   InstructionWaits waits(path_);
-  const InstructionsOfModules wanted = {{"jit_a", {"psum.7"}}, {"jit_b", {"psum.7"}}};
+  const InstructionsOfModules wanted = {{"jit_a", {"psum.7", "shift"}}, {"jit_b", {"psum.7"}}};
   Write("module_0001.jit_a.cl_7.after_optimizations.txt", PairsOfFour("jit_a"));
   Write("module_0001.jit_a.cl_7.execution_options.txt", Assignment({3, 0, 2, 1}));
   Write("module_0002.jit_b.cl_7.after_optimizations.txt", PairsOfFour("jit_b"));
@@ -333,6 +335,12 @@ TEST_F(HloDumpTest, WhoMeetsAtACollective) {
   ASSERT_NE(meeting, nullptr);
   EXPECT_EQ(meeting->groups, (std::vector<std::vector<int64_t>>{{0, 1}, {2, 3}}));
   EXPECT_EQ(meeting->assignment, (std::vector<int64_t>{3, 0, 2, 1}));
+  EXPECT_FALSE(meeting->pairs);
+  const auto shift = found["jit_a"]["shift"].meeting;
+  ASSERT_NE(shift, nullptr);
+  EXPECT_EQ(shift->groups, (std::vector<std::vector<int64_t>>{{0, 1}, {1, 2}, {2, 3}}));
+  EXPECT_TRUE(shift->pairs);
+  EXPECT_EQ(shift->partitions, 4);
   // Without an assignment the order of the devices is not known.
   EXPECT_EQ(found["jit_b"]["psum.7"].waits, HloWaits::kInSlice);
   EXPECT_EQ(found["jit_b"]["psum.7"].meeting, nullptr);

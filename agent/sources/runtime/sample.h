@@ -17,6 +17,8 @@ namespace rapideye::agent {
 struct MeetingText {
   std::vector<std::vector<int64_t>> groups;
   std::vector<int64_t> assignment;
+  bool pairs = false;      // of a permutation: every group is a source and its target
+  int64_t partitions = 0;  // of the program, by its text
 };
 
 struct SequencerSample {
