@@ -251,6 +251,7 @@ uint64_t ContentHash(const Capture& capture) {
   if (header.longest_pause_ms) hasher.Add(*header.longest_pause_ms);
   if (header.noticed_by) hasher.Add(*header.noticed_by);
   if (header.hlo_comparison) hasher.Add(HashComparison(*header.hlo_comparison));
+  for (const HloComparison& more : header.more_hlo_comparisons) hasher.Add(HashComparison(more));
   hasher.AddUnordered(capture.snapshots, HashSnapshot);
   return hasher.Finish();
 }

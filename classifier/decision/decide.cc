@@ -359,6 +359,17 @@ void AppendEvidence(Finding& from, Finding& to) {
   }
 }
 
+// Both findings tell of one side that is as most are. Its program is known by its fingerprint.
+void AppendSides(Finding& from, Finding& to) {
+  for (ProgramSide& side : from.sides) {
+    if (to.sides.size() >= kMostProgramSides) return;
+    const bool known = std::any_of(to.sides.begin(), to.sides.end(), [&](const ProgramSide& other) {
+      return other.fingerprint == side.fingerprint;
+    });
+    if (!known) to.sides.push_back(std::move(side));
+  }
+}
+
 void Decider::Merge() {
   std::vector<Finding> merged;
   for (Finding& finding : findings_.items) {
@@ -373,6 +384,7 @@ void Decider::Merge() {
     AppendCulprits(finding, *same);
     for (BrokenLink& link : finding.links) same->links.push_back(std::move(link));
     AppendEvidence(finding, *same);
+    AppendSides(finding, *same);
     const bool first = same->removable.empty() && !finding.removable.empty();
     std::move(finding.removable.begin(), finding.removable.end(),
               std::back_inserter(same->removable));

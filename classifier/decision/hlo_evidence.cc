@@ -220,6 +220,25 @@ void AddInputs(const ComparedSides& sides, const HloComparison& comparison, bool
   }
 }
 
+// The difference of a further group: what it was compiled from if that differs, else its text.
+void AddFurther(const Capture& capture, const HloComparison& comparison, Verdict& verdict) {
+  if (comparison.sides.size() != 2 || comparison.outcome == HloOutcome::kUnspecified) return;
+  const Sentences sentences(capture, comparison);
+  const ComparedSides sides(capture, comparison);
+  std::string builds = sentences.Builds();
+  std::string statement;
+  if (!builds.empty()) {
+    statement = std::move(builds);
+  } else if (!comparison.inputs.empty() && comparison.inputs.front().values.size() == 2) {
+    statement = InputSentence(sides, comparison.inputs.front());
+  } else {
+    statement = sentences.Evidence();
+  }
+  std::vector<WorkerId> workers = {sides.First().worker, sides.Second().worker};
+  std::sort(workers.begin(), workers.end());
+  verdict.evidence.push_back({std::move(statement), Strength::kStrong, std::move(workers)});
+}
+
 }  // namespace
 
 void AddHloComparison(const Capture& capture, Verdict& verdict) {
@@ -231,6 +250,9 @@ void AddHloComparison(const Capture& capture, Verdict& verdict) {
   if (evidence.empty()) return;
   std::vector<WorkerId> workers = {comparison.sides[0].worker, comparison.sides[1].worker};
   std::sort(workers.begin(), workers.end());
+  for (const HloComparison& more : capture.header.more_hlo_comparisons) {
+    AddFurther(capture, more, verdict);
+  }
   const bool seen = comparison.outcome == HloOutcome::kDifferent;
   EvidenceItem item{std::move(evidence), seen ? Strength::kDirect : Strength::kWeak, workers};
   const auto place = seen ? verdict.evidence.begin() : verdict.evidence.end();

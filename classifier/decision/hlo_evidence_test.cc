@@ -70,6 +70,33 @@ TEST(HloEvidence, TheFirstDifferenceIsToldAndChangesNoVerdict) {
   EXPECT_THAT(verdict.actions[0].description, HasSubstr("where they first differ"));
 }
 
+// Three compilations: two hosts have each its own, and each is compared with that of the others.
+TEST(HloEvidence, EveryGroupIsAskedAndItsDifferenceTold) {
+  Scenario s = Mismatch();
+  s.RunOther(0, 3, "jit_step", "cc03");
+  const Verdict before = Classify(s.capture);
+  EXPECT_EQ(before.cause, Cause::kFingerprintMismatch);
+  ASSERT_THAT(before.sides, SizeIs(3));
+  EXPECT_EQ(before.sides[0].fingerprint, "cc03");
+  EXPECT_THAT(before.sides[0].workers, ElementsAre(WorkerId{0, 3}));
+  EXPECT_THAT(before.sides[1].workers, ElementsAre(WorkerId{0, 0}, WorkerId{0, 1}));
+  EXPECT_EQ(before.sides[2].fingerprint, kOther);
+  EXPECT_THAT(before.sides[2].workers, ElementsAre(WorkerId{0, 2}));
+  s.capture.header.hlo_comparison = Compared(HloOutcome::kEqual);
+  HloComparison& more =
+      s.capture.header.more_hlo_comparisons.emplace_back(Compared(HloOutcome::kEqual));
+  more.sides[0].worker = {0, 3};
+  more.inputs.push_back({InputKind::kFlag, "xla_b", std::nullopt, {"2", "4"}});
+  const Verdict verdict = Classify(s.capture);
+  EXPECT_EQ(Summary(verdict), Summary(before));
+  const auto says = [&](const std::string& words) {
+    return std::any_of(
+        verdict.evidence.begin(), verdict.evidence.end(),
+        [&](const EvidenceItem& item) { return item.statement.find(words) != std::string::npos; });
+  };
+  EXPECT_TRUE(says("flag xla_b is 2 on slice 0 task 3"));
+}
+
 TEST(HloEvidence, WhatIsMissingIsSaid) {
   Scenario s = Mismatch();
   s.capture.header.hlo_comparison = Compared(HloOutcome::kNotComparable);

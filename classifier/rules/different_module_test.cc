@@ -38,15 +38,17 @@ TEST(DifferentModule, TheSmallerSideThoughItRunsTheUsualProgram) {
 }
 
 // Three groups are two findings against the largest one: what both hold is told once, and the
-// texts that are compared are those of the smallest group and of the largest.
+// texts of the smallest group and of the largest are compared first.
 TEST(DifferentModule, OfThreeGroupsTheSmallestComesFirst) {
   Scenario s({.slices = 1, .tasks = 8});
   for (int task : {5, 6}) s.RunOther(0, task, "jit_step", "dd04");
   s.RunOther(0, 7, "jit_step", "cc03");
   EXPECT_EQ(Diagnose(s), "FINGERPRINT_MISMATCH 0.5 0.6 0.7");
   const Verdict verdict = Classify(s.capture);
-  ASSERT_EQ(verdict.sides.size(), 2U);
+  ASSERT_EQ(verdict.sides.size(), 3U);
   EXPECT_EQ(verdict.sides[0].fingerprint, "cc03");
+  EXPECT_EQ(verdict.sides[1].workers.size(), 5U);
+  EXPECT_EQ(verdict.sides[2].fingerprint, "dd04");
   std::vector<std::string> told;
   for (const EvidenceItem& item : verdict.evidence) told.push_back(item.statement);
   std::sort(told.begin(), told.end());

@@ -98,6 +98,11 @@ void ByDumps(const Case& c, Findings& out) {
   if (said) finding.confidence = kConfidenceFingerprintSaid;
   finding.sides = {Side(c, first, first.odd, first.odd_fingerprint),
                    Side(c, first, first.rest, first.rest_fingerprint)};
+  for (const DumpedSides& other : divergence.sides) {
+    if (finding.sides.size() >= kMostProgramSides) break;
+    if (&other == &first || other.rest_fingerprint != first.rest_fingerprint) continue;
+    finding.sides.push_back(Side(c, other, other.odd, other.odd_fingerprint));
+  }
   NameOddOnes(c, divergence.sides, finding);
   finding.explains = c.graph.waiting;
   out.Add(std::move(finding));

@@ -116,6 +116,7 @@ inline constexpr size_t kLeastDoubtfulUnits = 3;
 // Deliberately beyond any real job; keeps quoted text and lists bounded.
 inline constexpr size_t kQuoteBytes = 160;
 inline constexpr size_t kDivergedCulprits = 10;  // of the smaller side; more names do not help
+inline constexpr size_t kMostProgramSides = 4;   // whose texts are compared; each may be large
 inline constexpr size_t kMaxAlternatives = 8;
 inline constexpr size_t kMaxEvidence = 32;
 inline constexpr size_t kMaxReasons = 200;

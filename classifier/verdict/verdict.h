@@ -256,8 +256,8 @@ struct Verdict {
   Removal removal;
   std::optional<RuntimeVerdict> runtime_verdict;  // absent: the runtime logged none
   std::vector<ForeignHolder> holders;             // by worker and pid
-  // If programs diverged: the two whose texts are worth comparing, the smaller
-  // side first. Otherwise empty.
+  // If programs diverged: the two whose texts are worth comparing, the smaller side first, then
+  // further ones, each worth comparing with the second; at most kMostProgramSides. Otherwise empty.
   std::vector<ProgramSide> sides;
   // For a job that pauses: for how many further ms the pause excuses the standstill.
   std::optional<int64_t> excused_ms = std::nullopt;

@@ -90,7 +90,7 @@ struct IncidentConcluded {
   std::optional<ToldVerdict> verdict = std::nullopt;
 };
 
-// The verdict on an incident under way is that programs have diverged: the texts of both
+// The verdict on an incident under way is that programs have diverged: the texts of the
 // sides are to be compared. Answered once, by a TextsGathered within kModuleTextDeadline.
 struct TextsWanted {
   std::string incident_id;

@@ -1,5 +1,4 @@
-// ModuleTexts requests the texts of two programs that have diverged, one worker of each side at a
-// time.
+// ModuleTexts requests the texts of programs that have diverged, one worker of each side at a time.
 #ifndef RAPIDEYE_COORDINATOR_CORE_MODULE_TEXTS_H_
 #define RAPIDEYE_COORDINATOR_CORE_MODULE_TEXTS_H_
 

@@ -226,6 +226,7 @@ void IncidentWriter::Process(TextsGathered texts) {
   const absl::Duration begin = MonotonicTime();
   ComparedTexts compared = CompareTexts(std::move(texts.sides));
   begun.conclude->capture.header.hlo_comparison = std::move(compared.comparison);
+  begun.conclude->capture.header.more_hlo_comparisons = std::move(compared.more);
   begun.texts = std::move(compared.files);
   // Classifies again, so that a later run on the capture gives the same verdict.
   begun.verdict = VerdictOn(begun.conclude);

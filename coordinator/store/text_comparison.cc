@@ -63,6 +63,13 @@ struct Texts {
   std::optional<std::string> before;
 };
 
+// One side of a comparison. Without texts, `side` says why.
+struct ReadSide {
+  HloSide side;
+  std::optional<Texts> texts;
+  bool cut = false;
+};
+
 Texts Unpacked(std::string after, const wire::ModuleText& text) {
   Texts texts{std::move(after), Beside(text.flags_gzip), Beside(text.before_gzip)};
   // The program as it was written is that of the text, or none.
@@ -73,12 +80,27 @@ Texts Unpacked(std::string after, const wire::ModuleText& text) {
   return texts;
 }
 
-classifier::HloDump DumpOf(const Texts& texts, const GatheredText& gathered) {
+// Moves the text into `files`, as it came.
+ReadSide Read(GatheredText& gathered, std::vector<IncidentFile>& files) {
+  ReadSide read;
+  read.side = Describe(gathered);
+  absl::StatusOr<std::string> text = TextOf(gathered);
+  if (!text.ok()) {
+    read.side.problem = std::string(text.status().message());
+    return read;
+  }
+  read.texts = Unpacked(*std::move(text), *gathered.text);
+  read.cut = gathered.text->cut;
+  files.push_back({ModuleTextFile(gathered.worker), std::move(gathered.text->gzip)});
+  return read;
+}
+
+classifier::HloDump DumpOf(const ReadSide& read) {
   classifier::HloDump dump;
-  dump.build = classifier::HloBuildOf(gathered.text->dump);
-  dump.flags = texts.flags;
-  dump.before = texts.before;
-  dump.after = {texts.after, gathered.text->cut};
+  dump.build = classifier::HloBuildOf(read.side.dump.value_or(""));
+  dump.flags = read.texts->flags;
+  dump.before = read.texts->before;
+  dump.after = {read.texts->after, read.cut};
   return dump;
 }
 
@@ -130,6 +152,24 @@ void Add(const classifier::HloLayerDifference& layer, HloComparison& comparison)
   }
 }
 
+HloComparison Compare(const ReadSide& first, const ReadSide& second) {
+  HloComparison comparison;
+  comparison.outcome = HloOutcome::kNotComparable;
+  comparison.sides = {first.side, second.side};
+  if (!first.texts.has_value() || !second.texts.has_value()) return comparison;
+  std::array<classifier::HloDump, 2> dumps = {DumpOf(first), DumpOf(second)};
+  // Programs of two modules were written differently, as their names say.
+  if (classifier::HloModuleName(first.texts->after) !=
+      classifier::HloModuleName(second.texts->after)) {
+    dumps[0].before.reset();
+  }
+  const classifier::HloDumpDifference difference =
+      classifier::CompareHloDumps(dumps[0], dumps[1], {"the first", "the second"});
+  comparison.outcome = difference.outcome;
+  for (const classifier::HloLayerDifference& layer : difference.layers) Add(layer, comparison);
+  return comparison;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> Decompress(const std::string& gzip) {
@@ -148,32 +188,15 @@ absl::StatusOr<std::string> Decompress(const std::string& gzip) {
 ComparedTexts CompareTexts(std::vector<GatheredText> sides) {
   ComparedTexts compared;
   compared.comparison.outcome = HloOutcome::kNotComparable;
-  std::array<Texts, 2> texts;
-  bool both = sides.size() == texts.size();
-  for (size_t i = 0; i < sides.size() && i < texts.size(); ++i) {
-    HloSide side = Describe(sides[i]);
-    absl::StatusOr<std::string> text = TextOf(sides[i]);
-    if (text.ok()) {
-      texts[i] = Unpacked(*std::move(text), *sides[i].text);
-      compared.files.push_back({ModuleTextFile(side.worker), std::move(sides[i].text->gzip)});
-    } else {
-      side.problem = std::string(text.status().message());
-      both = false;
-    }
-    compared.comparison.sides.push_back(std::move(side));
-  }
-  if (!both) return compared;
-  std::array<classifier::HloDump, 2> dumps = {DumpOf(texts[0], sides[0]),
-                                              DumpOf(texts[1], sides[1])};
-  // Programs of two modules were written differently, as their names say.
-  if (classifier::HloModuleName(texts[0].after) != classifier::HloModuleName(texts[1].after)) {
-    dumps[0].before.reset();
-  }
-  const classifier::HloDumpDifference difference =
-      classifier::CompareHloDumps(dumps[0], dumps[1], {"the first", "the second"});
-  compared.comparison.outcome = difference.outcome;
-  for (const classifier::HloLayerDifference& layer : difference.layers) {
-    Add(layer, compared.comparison);
+  if (sides.size() < 2) return compared;
+  // Texts are large: no more than two are unpacked at a time.
+  ReadSide side = Read(sides[0], compared.files);
+  const ReadSide second = Read(sides[1], compared.files);
+  compared.comparison = Compare(side, second);
+  for (size_t i = 2; i < sides.size(); ++i) {
+    side = {};
+    side = Read(sides[i], compared.files);
+    compared.more.push_back(Compare(side, second));
   }
   return compared;
 }

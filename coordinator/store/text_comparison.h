@@ -14,13 +14,14 @@
 namespace rapideye::coordinator {
 
 struct ComparedTexts {
-  HloComparison comparison;
+  HloComparison comparison;         // of the first two sides
+  std::vector<HloComparison> more;  // of each further side with the second
   std::vector<IncidentFile> files;  // the texts, as they came
 };
 
 // Texts come from peers: a text that is no gzip, too large once decompressed, or of another
 // module than was asked for is left out, and its side says why. Takes seconds for
-// the largest. `sides` are two.
+// the largest. `sides` are at least two.
 ComparedTexts CompareTexts(std::vector<GatheredText> sides);
 
 // INVALID_ARGUMENT unless `gzip` is whole, and its text at most kMaxModuleTextBytes.

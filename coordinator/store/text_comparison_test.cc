@@ -67,6 +67,26 @@ TEST(CompareTexts, OfOneSideIsKeptAndNotCompared) {
   EXPECT_THAT(compared.files, SizeIs(1));
 }
 
+// Of three groups the third is compared with the second, which is that of most workers.
+TEST(CompareTexts, OfFurtherGroupsEachIsComparedWithTheSecond) {
+  GatheredText none;
+  none.side = {"jit_f", "dd", {{0, 3}}};
+  none.worker = {0, 3};
+  none.problem = "no dump";
+  const ComparedTexts compared =
+      CompareTexts({Text(0, Gzip(Module("copy"))), Text(1, Gzip(Module("negate"))),
+                    Text(2, Gzip(Module("tanh"))), none});
+  ASSERT_THAT(compared.more, SizeIs(2));
+  EXPECT_EQ(compared.more[0].outcome, HloOutcome::kDifferent);
+  EXPECT_EQ(compared.more[0].sides[0].worker, (WorkerId{0, 2}));
+  EXPECT_EQ(compared.more[0].sides[0].instruction, "r = f32[8] tanh(p)");
+  EXPECT_EQ(compared.more[0].sides[1].worker, (WorkerId{0, 1}));
+  EXPECT_EQ(compared.more[0].sides[1].instruction, "r = f32[8] negate(p)");
+  EXPECT_EQ(compared.more[1].outcome, HloOutcome::kNotComparable);
+  EXPECT_EQ(compared.more[1].sides[0].problem, "no dump");
+  EXPECT_THAT(compared.files, SizeIs(3));
+}
+
 // A peer's bytes that are no text leave that side without a text, and harm nothing else.
 TEST(CompareTexts, LeavesOutWhatIsNoText) {
   const std::string good = Gzip(Module("copy"));

@@ -36,13 +36,21 @@ void CheckHeader(const FieldScope& at, const CaptureHeader& header) {
           .Fail("", absl::StrCat(Named(workers[i]), " is not among the expected workers"));
     }
   }
-  if (!header.hlo_comparison.has_value()) return;
-  FieldScope comparison(at, "hloComparison");
-  const std::vector<HloSide>& sides = header.hlo_comparison->sides;
-  for (size_t i = 0; i < sides.size(); ++i) {
-    if (expected.contains(sides[i].worker)) continue;
-    FieldScope(comparison, "sides", static_cast<int>(i))
-        .Fail("worker", absl::StrCat(Named(sides[i].worker), " is not among the expected workers"));
+  const auto check_sides = [&expected](const FieldScope& comparison,
+                                       const std::vector<HloSide>& sides) {
+    for (size_t i = 0; i < sides.size(); ++i) {
+      if (expected.contains(sides[i].worker)) continue;
+      FieldScope(comparison, "sides", static_cast<int>(i))
+          .Fail("worker",
+                absl::StrCat(Named(sides[i].worker), " is not among the expected workers"));
+    }
+  };
+  if (header.hlo_comparison.has_value()) {
+    check_sides(FieldScope(at, "hloComparison"), header.hlo_comparison->sides);
+  }
+  for (size_t i = 0; i < header.more_hlo_comparisons.size(); ++i) {
+    check_sides(FieldScope(at, "moreHloComparisons", static_cast<int>(i)),
+                header.more_hlo_comparisons[i].sides);
   }
 }
 

@@ -90,6 +90,11 @@ TEST(EvidenceWireTest, AComparisonHasTwoSidesOfExpectedWorkers) {
   message = good;
   message.mutable_hlo_comparison()->set_position(-1);
   EXPECT_EQ(ErrorOf(message), "header.hloComparison.position: -1 is negative");
+  message = good;
+  message.mutable_more_hlo_comparisons(1)->mutable_sides(0)->mutable_worker()->set_task(9);
+  EXPECT_EQ(ErrorOf(message),
+            "header.moreHloComparisons[1].sides[0].worker: worker slice 0 task 9 is not among the "
+            "expected workers");
 }
 
 TEST(EvidenceWireTest, HeaderWithEveryFieldSurvivesBothWays) {
@@ -101,10 +106,14 @@ TEST(EvidenceWireTest, HeaderWithEveryFieldSurvivesBothWays) {
     message.mutable_cohorts(i)->mutable_workers()->CopyFrom(
         HeaderToWire(capture.header).cohorts(i).workers());
   }
-  for (int i = 0; i < message.hlo_comparison().sides_size(); ++i) {
-    *message.mutable_hlo_comparison()->mutable_sides(i)->mutable_worker() =
-        HeaderToWire(capture.header).hlo_comparison().sides(i).worker();
-  }
+  const auto name_sides = [&capture](v1::HloComparison& comparison) {
+    for (int i = 0; i < comparison.sides_size(); ++i) {
+      *comparison.mutable_sides(i)->mutable_worker() =
+          HeaderToWire(capture.header).hlo_comparison().sides(i).worker();
+    }
+  };
+  name_sides(*message.mutable_hlo_comparison());
+  for (v1::HloComparison& more : *message.mutable_more_hlo_comparisons()) name_sides(more);
   absl::StatusOr<CaptureHeader> evidence = HeaderFromWire(message);
   ASSERT_TRUE(evidence.ok()) << evidence.status();
   std::string difference;

@@ -108,9 +108,12 @@ Capture FilledCapture() {
       cohort.mutable_workers(i)->set_slice(i);
       cohort.mutable_workers(i)->set_task(i);
     }
-    v1::WorkerId& side = *header.mutable_hlo_comparison()->mutable_sides(i)->mutable_worker();
-    side.set_slice(i);
-    side.set_task(i);
+    const auto name_side = [i](v1::HloComparison& comparison) {
+      comparison.mutable_sides(i)->mutable_worker()->set_slice(i);
+      comparison.mutable_sides(i)->mutable_worker()->set_task(i);
+    };
+    name_side(*header.mutable_hlo_comparison());
+    for (v1::HloComparison& more : *header.mutable_more_hlo_comparisons()) name_side(more);
     v1::Snapshot snapshot;
     FillEveryField(snapshot);
     snapshot.mutable_worker()->set_slice(i);
