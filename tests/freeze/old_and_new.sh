@@ -66,8 +66,18 @@ job() {
   fi
 }
 
+# The testbed's flags are those of this tree: a coordinator of 0.1 does not know all.
+cat >"$scratch/old-coordinator-program" <<END
+#!/bin/bash
+known=()
+for argument in "\$@"; do
+  [[ "\$argument" == --agent-identity-template=* ]] || known+=("\$argument")
+done
+exec "$old/rapideye-coordinator" "\${known[@]}"
+END
+chmod +x "$scratch/old-coordinator-program"
 folder old-agents "$old/rapideye-agent" "$new/rapideye-coordinator"
-folder old-coordinator "$new/rapideye-agent" "$old/rapideye-coordinator"
+folder old-coordinator "$new/rapideye-agent" "$scratch/old-coordinator-program"
 state=$scratch/jobs
 for programs in old-agents old-coordinator; do
   job "$programs" --fault=bad-chip --state-dir="$state/$programs/bad-chip"

@@ -8,6 +8,7 @@ old coordinator is asked of the new one, each by the old and by the new `rapidey
 """
 
 import difflib
+import json
 import os
 import sqlite3
 import sys
@@ -17,15 +18,21 @@ from state_test import Coordinator, ask, dump, incident_files, read
 
 FORMS = (("text", "digest.txt"), ("json", "digest.json"), ("html", "digest.html"),
          ("capture", "capture.jsonl.gz"))
+LIST = ("the list of incidents",)
 
 
 def answers(coordinator, state, asker):
     """What everything that one may ask about the state printed, by question."""
     incidents = sorted(os.listdir(os.path.join(state, "incidents")))
-    questions = [("incidents",), ("incidents", "--format=json"), ("show", "latest")]
+    questions = [("show", "latest")]
     questions += [("show", incident, f"--format={form}") for incident in incidents
                   for form, _ in FORMS]
     told = {question: coordinator.ask(*question, programs=asker) for question in questions}
+    # A table for people may gain columns, and objects fields.
+    table = coordinator.ask("incidents", programs=asker)
+    told[("the table of incidents",)] = [line.split()[0] for line in table.splitlines()]
+    told[LIST] = [json.loads(line) for line in
+                  coordinator.ask("incidents", "--format=json", programs=asker).splitlines()]
     coordinator.ask("status", programs=asker)  # which tells the time, too
     for incident in incidents:
         for form, name in FORMS:
@@ -96,6 +103,8 @@ def main(old, new, state, runs, *hooks):
             now = run(programs, state, hooks,
                       lambda coordinator, asker=asker: answers(coordinator, state, asker))
             told = told or now
+            now[LIST] = [{field: value for field, value in incident.items() if field in known}
+                         for incident, known in zip(now[LIST], told[LIST], strict=True)]
             for question, answer in told.items():
                 compare(" ".join(question), answer, now[question])
     for name, now in databases(state).items():
