@@ -54,7 +54,7 @@ constexpr std::array kWordings = {
 constexpr std::string_view kContinuatorHalted = "The program continuator has halted unexpectedly";
 
 // Words about a peer that is gone, or of a service that ends all processes because one is gone.
-constexpr std::array<std::string_view, 21> kWordsOfVictims = {
+constexpr std::array<std::string_view, 20> kWordsOfVictims = {
     "onnection closed by peer",
     "onnection reset by peer",
     "Gloo ",
@@ -76,9 +76,21 @@ constexpr std::array<std::string_view, 21> kWordsOfVictims = {
     "we are taking the entire process down",
     "threads to join the rendezvous",
     "DEADLINE_EXCEEDED: GetKeyValue() timed out",
-    // Python's own watchdog, with a limit in hours, minutes and seconds.
-    "Timeout (0:",
 };
+
+// True for the line with which Python's own watchdog begins: "Timeout (", its limit as hours,
+// minutes and seconds with or without a fraction, ")!".
+bool IsPythonsTimeout(std::string_view text) {
+  constexpr std::string_view kBegin = "Timeout (";
+  const size_t begin = text.find(kBegin);
+  if (begin == std::string_view::npos) return false;
+  std::string_view limit = text.substr(begin + kBegin.size());
+  const size_t end = limit.find(")!");
+  if (end == std::string_view::npos) return false;
+  limit = limit.substr(0, end);
+  return std::count(limit.begin(), limit.end(), ':') == 2 &&
+         limit.find_first_not_of("0123456789:.") == std::string_view::npos;
+}
 
 // True for the kinds under which lines with such words are filed.
 bool IsKindOfVictims(LogKind kind) {
@@ -88,7 +100,8 @@ bool IsKindOfVictims(LogKind kind) {
 }
 
 bool HasWordsOfVictims(std::string_view text) {
-  return std::any_of(kWordsOfVictims.begin(), kWordsOfVictims.end(),
+  return IsPythonsTimeout(text) ||
+         std::any_of(kWordsOfVictims.begin(), kWordsOfVictims.end(),
                      [text](std::string_view words) { return text::Contains(text, words); });
 }
 
@@ -213,7 +226,7 @@ bool IsOfVictim(const LogEvent& event) {
 }
 
 bool IsOfWatchdog(const LogEvent& event) {
-  return IsKindOfVictims(event.kind) && text::Contains(event.text, "Timeout (0:");
+  return IsKindOfVictims(event.kind) && IsPythonsTimeout(event.text);
 }
 
 bool EndsItsProcess(const LogEvent& event) {

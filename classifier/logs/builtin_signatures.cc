@@ -243,7 +243,7 @@ NETWORK                "chips disconnected from the rest of the slice"|"MegaScal
 
 # What only follows from something else.
 FOLLOW_ON              "The program continuator has halted unexpectedly"
-FOLLOW_ON              "Timeout (0:"  ")!"
+FOLLOW_ON              "Timeout (0:"|"Timeout (1:"|"Timeout (2:"|"Timeout (3:"|"Timeout (4:"|"Timeout (5:"|"Timeout (6:"|"Timeout (8:"|"Timeout (10:"|"Timeout (12:"|"Timeout (24:"  ")!"
 FOLLOW_ON              "tasks are unhealthy (stopped sending heartbeats)"
 # A peer is gone, or its service says that one is: 0.1 s after the death, too.
 FOLLOW_ON              "onnection closed by peer"|"onnection reset by peer"|"onnection closed by remote peer"

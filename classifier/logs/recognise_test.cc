@@ -16,6 +16,8 @@
 namespace rapideye::logs {
 namespace {
 
+using ::testing::EndsWith;
+
 std::string KindName(LogKind kind) {
   return v1::LogEvent::Kind_Name(static_cast<v1::LogEvent::Kind>(static_cast<int>(kind)));
 }
@@ -396,6 +398,18 @@ TEST(RecogniseTest, TheSameAgainHasTheSameKey) {
   const std::string ends = "F1128 client.h:80] Terminating process because the JAX service failed";
   EXPECT_EQ(Recognise(victim)->event.kind, Recognise(watchdog)->event.kind);
   EXPECT_NE(key(victim), key(watchdog));
+  for (const char* limit : {"Timeout (1:00:00)!", "Timeout (12:10:59.250000)!"}) {
+    EXPECT_EQ(Recognise(limit)->event.kind, Recognise(watchdog)->event.kind) << limit;
+    EXPECT_THAT(key(limit), EndsWith("|watchdog")) << limit;
+  }
+  // Other limits are not those of Python's watchdog.
+  const auto key_or_none = [](const std::string& line) {
+    const auto recognised = Recognise(line);
+    return recognised ? recognised->key : "none";
+  };
+  for (const char* other : {"Timeout (now: 5:00 of 7)! E0001", "Timeout (12:30)! E0001"}) {
+    EXPECT_FALSE(key_or_none(other).ends_with("|watchdog")) << other;
+  }
   EXPECT_NE(key(victim), key(ends));
   EXPECT_NE(key(watchdog), key(ends));
 }

@@ -324,7 +324,8 @@ TEST(Unrecoverable, ProcessesThatTheirWatchdogsEndAreNoCause) {
   }
   for (const ExpectedWorker& worker : s.capture.header.expected_workers) {
     s.Exit(worker.id.slice, worker.id.task, 4000, 1);
-    s.Log(worker.id.slice, worker.id.task, LogKind::kFollowOn, "Timeout (0:00:08)!", 4100);
+    s.Log(worker.id.slice, worker.id.task, LogKind::kFollowOn,
+          worker.id.task % 2 == 0 ? "Timeout (0:00:08)!" : "Timeout (1:00:00.500000)!", 4100);
   }
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
