@@ -34,7 +34,8 @@ struct LogWatcher::Shared {
     looked_at = MonotonicTime();
     if (std::optional<logs::SignatureTable> table = TakeNew()) follower.Use(*std::move(table));
     logs::LogReading reading = follower.Read(looked_at);
-    const bool news = !reading.lines.empty() || !reading.notes.empty() || reading.steps.has_value();
+    const bool news = !reading.lines.empty() || !reading.notes.empty() ||
+                      reading.steps.has_value() || !reading.stacks.empty();
     if (news) sink.Send(LogsRead{std::move(reading)});
   }
 

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <initializer_list>
 
 #include "classifier/errors/restarts.h"
-#include "classifier/verdict/thresholds.h"
+#include "classifier/host/watchdog.h"
 #include "proto/common/text/search.h"
 
 namespace rapideye::classifier {
@@ -78,20 +77,6 @@ constexpr std::array<std::string_view, 20> kWordsOfVictims = {
     "DEADLINE_EXCEEDED: GetKeyValue() timed out",
 };
 
-// True for the line with which Python's own watchdog begins: "Timeout (", its limit as hours,
-// minutes and seconds with or without a fraction, ")!".
-bool IsPythonsTimeout(std::string_view text) {
-  constexpr std::string_view kBegin = "Timeout (";
-  const size_t begin = text.find(kBegin);
-  if (begin == std::string_view::npos) return false;
-  std::string_view limit = text.substr(begin + kBegin.size());
-  const size_t end = limit.find(")!");
-  if (end == std::string_view::npos) return false;
-  limit = limit.substr(0, end);
-  return std::count(limit.begin(), limit.end(), ':') == 2 &&
-         limit.find_first_not_of("0123456789:.") == std::string_view::npos;
-}
-
 // True for the kinds under which lines with such words are filed.
 bool IsKindOfVictims(LogKind kind) {
   return kind == LogKind::kFollowOn || kind == LogKind::kMissedHealthChecks ||
@@ -103,6 +88,10 @@ bool HasWordsOfVictims(std::string_view text) {
   return IsPythonsTimeout(text) ||
          std::any_of(kWordsOfVictims.begin(), kWordsOfVictims.end(),
                      [text](std::string_view words) { return text::Contains(text, words); });
+}
+
+bool IsGone(const Process& process) {
+  return process.state == ProcessState::kExited || process.state == ProcessState::kZombie;
 }
 
 // True for a line that merely follows some other failure, under whatever kind it was filed.
@@ -225,10 +214,6 @@ bool IsOfVictim(const LogEvent& event) {
   return IsKindOfVictims(event.kind) && HasWordsOfVictims(event.text);
 }
 
-bool IsOfWatchdog(const LogEvent& event) {
-  return IsKindOfVictims(event.kind) && IsPythonsTimeout(event.text);
-}
-
 bool EndsItsProcess(const LogEvent& event) {
   return AbortsItsProcess(event) || IsOfWatchdog(event);
 }
@@ -240,23 +225,15 @@ bool AbortsItsProcess(const LogEvent& event) {
 }
 
 EndByWords EndByWordsOf(const Process& process, const Snapshot& snapshot) {
-  const bool gone =
-      process.state == ProcessState::kExited || process.state == ProcessState::kZombie;
-  if (!gone || process.signal.has_value() || process.exit_code.has_value()) {
+  if (!IsGone(process) || process.signal.has_value() || process.exit_code.has_value()) {
     return EndByWords::kNone;
   }
-  EndByWords words = EndByWords::kNone;
   for (const LogEvent& event : snapshot.log_events) {
     const bool terminates = IsKindOfVictims(event.kind) &&
                             text::Contains(event.text, "terminate called after throwing");
     if (terminates || AbortsItsProcess(event)) return EndByWords::kAbort;
-    // A watchdog may as well print stacks again and again, and let the process live.
-    if (IsOfWatchdog(event) && event.age_ms && process.exited_ms_ago &&
-        std::abs(*event.age_ms - *process.exited_ms_ago) <= kAgeErrorMs) {
-      words = EndByWords::kWatchdog;
-    }
   }
-  return words;
+  return EndedByWatchdog(process, snapshot) ? EndByWords::kWatchdog : EndByWords::kNone;
 }
 
 }  // namespace rapideye::classifier

@@ -23,10 +23,6 @@ bool IsContinuatorHalt(std::string_view text);
 // gone.
 bool IsOfVictim(const LogEvent& event);
 
-// True for the line with which Python's watchdog begins to print stacks (faulthandler's
-// dump_traceback_later); it may end the process after them.
-bool IsOfWatchdog(const LogEvent& event);
-
 // True for a line with which a process ends itself because of another one, or for lack of progress.
 bool EndsItsProcess(const LogEvent& event);
 

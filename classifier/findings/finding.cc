@@ -9,6 +9,7 @@
 #include "classifier/host/host_place.h"
 #include "classifier/host/library_counts.h"
 #include "classifier/host/stacks.h"
+#include "classifier/host/watchdog.h"
 #include "classifier/verdict/thresholds.h"
 #include "classifier/wording/phrases.h"
 
@@ -61,6 +62,22 @@ bool ProcessesOnlyWait(const Topology& topology, int64_t threshold_ms) {
   return waiting > 0 && 2 * waiting >= active;
 }
 
+// Watchdogs of their own ended at least half of the workers for lack of progress.
+bool WatchdogsEndedMost(const Topology& topology) {
+  size_t active = 0;
+  size_t ended = 0;
+  for (const WorkerInfo& one : topology.workers()) {
+    if (one.standby) continue;
+    ++active;
+    if (one.snapshot == nullptr) continue;
+    const auto& processes = one.snapshot->processes;
+    ended += std::any_of(processes.begin(), processes.end(), [&one](const Process& process) {
+      return EndedByWatchdog(process, *one.snapshot);
+    });
+  }
+  return ended > 1 && 2 * ended >= active;
+}
+
 }  // namespace
 
 Case::Case(const Capture& capture_in, const LogEvidence* logs_in)
@@ -100,6 +117,7 @@ bool Case::JobStands() const {
   // Older coordinators gave an exit the same trigger, and an exit is no standstill.
   if (trigger == "no-progress" || (trigger == "hang-line" && timeline.hang_declared)) return true;
   if (timeline.still_ms.value_or(0) >= LongestPauseMs()) return true;
+  if (WatchdogsEndedMost(topology)) return true;
   bool told = false;
   for (const WorkerInfo& one : topology.workers()) {
     if (one.snapshot == nullptr || !one.snapshot->progress.has_value()) continue;

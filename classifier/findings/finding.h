@@ -68,7 +68,8 @@ struct Case {
   int64_t threshold_ms = 0;  // how long without progress counts as a hang here
   LinkEvidence links;
 
-  // The job stands for the threshold or longer: an alarm says so; or all training loops that
+  // The job stands for the threshold or longer: an alarm says so; or watchdogs of their own, which
+  // have a limit of their own, ended most processes; or all training loops that
   // report on themselves do, by their pages or by the steps in their logs; or where none reports,
   // its processes only wait. Where launches are known, the launches are better evidence.
   bool JobStands() const;

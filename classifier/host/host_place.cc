@@ -10,6 +10,7 @@
 #include "classifier/host/frame_match.h"
 #include "classifier/host/library_counts.h"
 #include "classifier/host/stacks.h"
+#include "classifier/host/watchdog.h"
 #include "classifier/wording/phrases.h"
 #include "proto/common/text/search.h"
 
@@ -213,7 +214,6 @@ std::optional<HostPlace> PlaceByCounts(const std::vector<Metric>& metrics) {
   return place;
 }
 
-// True if every process has ended: then the place where the worker last stood is the past.
 bool HasEnded(const Snapshot& snapshot) {
   return !snapshot.processes.empty() &&
          std::all_of(snapshot.processes.begin(), snapshot.processes.end(),
@@ -223,13 +223,41 @@ bool HasEnded(const Snapshot& snapshot) {
                      });
 }
 
+// The place where a watchdog ended the worker for standing still: that of the stacks in its log.
+// If an error had reached it before, the stacks show what it does after that; if it was that a peer
+// was gone from a collective, it had stood in that collective.
+std::optional<HostPlace> PlaceByWatchdog(const Snapshot& snapshot) {
+  const bool by_watchdog = std::any_of(
+      snapshot.processes.begin(), snapshot.processes.end(),
+      [&snapshot](const Process& process) { return EndedByWatchdog(process, snapshot); });
+  if (!by_watchdog) return std::nullopt;
+  bool has_failed = false;
+  for (const LogEvent& event : snapshot.log_events) {
+    if (IsOfWatchdog(event) || !text::Contains(event.text, "Error: ")) continue;
+    has_failed = true;
+    if (event.kind != LogKind::kFollowOn || !text::ContainsIgnoreCase(event.text, "gloo")) continue;
+    HostPlace place;
+    place.wait = HostWait::kDevice;
+    place.text = "stood in a collective until a peer was gone from it";
+    return place;
+  }
+  return has_failed ? std::nullopt : StackReader(snapshot).Place();
+}
+
 }  // namespace
 
 std::optional<HostPlace> PlaceOfHost(const Snapshot& snapshot) {
-  if (HasEnded(snapshot)) return std::nullopt;
-  std::optional<HostPlace> place = StackReader(snapshot).Place();
-  if (!place.has_value() && snapshot.progress.has_value()) place = PlaceByPage(*snapshot.progress);
-  if (!place.has_value()) place = PlaceByCounts(snapshot.metrics);
+  std::optional<HostPlace> place;
+  if (HasEnded(snapshot)) {
+    // Where it last stood is the past, unless it was ended there.
+    place = PlaceByWatchdog(snapshot);
+  } else {
+    place = StackReader(snapshot).Place();
+    if (!place.has_value() && snapshot.progress.has_value()) {
+      place = PlaceByPage(*snapshot.progress);
+    }
+    if (!place.has_value()) place = PlaceByCounts(snapshot.metrics);
+  }
   if (place.has_value() && place->where.empty()) place->where = place->text;
   if (!place.has_value() || !snapshot.progress.has_value()) return place;
   const Progress& page = *snapshot.progress;

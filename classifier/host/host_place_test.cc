@@ -489,5 +489,52 @@ TEST_F(HostPlaceTest, ACheckpointThatOrbaxCountsIsWhereNothingElseTells) {
 
 TEST(PlaceOfHost, AbsentWithoutStacksAndPage) { EXPECT_FALSE(PlaceOfHost(Snapshot{}).has_value()); }
 
+// Watchdogs of their own, whose limit is shorter than the job's threshold, end all: an exit raises
+// the alarm, and the stacks in the logs show who stood elsewhere.
+TEST_F(HostPlaceTest, WhereWatchdogsEndedAllTheirStacksNameTheHost) {
+  s_.capture.header.trigger = "exit";
+  Stand(2, {"read_shard (train.py:88)", "main (train.py:131)"});
+  for (int task = 0; task < 4; ++task) {
+    s_.Exit(0, task, 4'000, std::nullopt);
+    s_.Log(0, task, LogKind::kFollowOn, "Timeout (0:00:08)!", 4'100);
+    s_.At(0, task).progress = Progress{.step = 65, .step_ms = 12'000};
+  }
+  EXPECT_EQ(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+  // A watchdog of one alone says nothing of the job.
+  for (int task = 0; task < 3; ++task) s_.At(0, task).log_events.clear();
+  EXPECT_NE(Diagnose(s_), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+}
+
+// A process that has ended stands nowhere, unless a watchdog ended it where it stood.
+TEST_F(HostPlaceTest, WhomAWatchdogEndedStoodWhereItsStacksShow) {
+  const auto place = [](const Scenario& s) { return PlaceOfHost(s.capture.snapshots[2]); };
+  Scenario s({.slices = 1});
+  Snapshot& host = s.At(0, 2);
+  host.stacks = {{.thread = "MainThread", .frames = {"read (train.py:88)", "main (train.py:9)"}}};
+  s.Exit(0, 2, 4'000, 1);
+  EXPECT_EQ(place(s), std::nullopt);
+  s.Log(0, 2, LogKind::kFollowOn, "Timeout (0:00:08)!", 4'100);
+  ASSERT_TRUE(place(s).has_value());
+  EXPECT_THAT(place(s)->text, HasSubstr("stands in read (train.py:88)"));
+  host.processes.front().exit_code.reset();  // an agent beside the process sees no status
+  EXPECT_TRUE(place(s).has_value());
+  host.processes.front().exit_code = 3;
+  EXPECT_EQ(place(s), std::nullopt);
+  host.processes.front().exit_code = 1;
+  host.log_events.front().age_ms = 60'000;  // it has lived on
+  EXPECT_EQ(place(s), std::nullopt);
+  host.log_events.front().age_ms = 4'100;
+  s.Log(0, 2, LogKind::kUncaughtException, "ValueError: loss is not finite", 4'100);
+  EXPECT_EQ(place(s), std::nullopt);  // it stood in what it does after that
+  host.log_events.back().kind = LogKind::kFollowOn;
+  host.log_events.back().text = "JaxRuntimeError: UNKNOWN: Gloo all-reduce failed: [tcp/pair.cc]";
+  EXPECT_EQ(place(s)->wait, HostWait::kDevice);
+  EXPECT_FALSE(place(s)->by_stack);
+  host.log_events.pop_back();
+  EXPECT_TRUE(place(s).has_value());
+  host.stacks.clear();
+  EXPECT_EQ(place(s), std::nullopt);
+}
+
 }  // namespace
 }  // namespace rapideye::classifier::testing

@@ -36,6 +36,9 @@ struct LogReading {
   // Problems for the operator: files that are missing, bytes that were skipped.
   std::vector<std::string> notes;
   std::optional<StepReading> steps = std::nullopt;  // if it has changed
+  // The threads of the one process whose stacks stand in the logs, as they were written last, the
+  // main thread first. Empty: none since the previous reading, or of several processes.
+  std::vector<Stack> stacks = {};
 };
 
 }  // namespace rapideye::logs

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "classifier/errors/error_kind.h"
+#include "classifier/host/watchdog.h"
 #include "classifier/logs/fields.h"
 #include "classifier/logs/limits.h"
 

@@ -76,7 +76,7 @@ absl::Duration LogFollower::Patience() const {
 logs::LogReading LogFollower::Read(absl::Duration now) {
   logs::LogReading reading;
   const FileChanges::News news = changes_.Take();
-  grown_ = false;
+  grown_ = stacks_grew_ = false;
   events_.emplace(options_.signatures ? *options_.signatures : logs::SignatureTable::BuiltIn(),
                   reading);
   buffer_.resize(kLogReadBytes);
@@ -98,8 +98,18 @@ logs::LogReading LogFollower::Read(absl::Duration now) {
   }
   const logs::StepReading steps = steps_.Read();
   if (steps != steps_told_) reading.steps = steps_told_ = steps;
+  if (stacks_grew_) reading.stacks = StacksOfOneProcess();
   if (grown_) told_ = news.any || changes_.HasNews();
   return reading;
+}
+
+std::vector<Stack> LogFollower::StacksOfOneProcess() const {
+  std::vector<logs::LoggedStacks> dumps;
+  for (const auto& [log, lines] : stacks_) {
+    logs::StackLines so_far = lines;  // its last dump may go on
+    for (logs::LoggedStacks& dump : so_far.Dumps()) dumps.push_back(std::move(dump));
+  }
+  return dumps.size() == 1 ? std::move(dumps.front().threads) : std::vector<Stack>();
 }
 
 // A process that was asked to end need not log it itself.
@@ -221,6 +231,7 @@ void LogFollower::Close(File& file) {
   if (file.descriptor < 0) return;
   if (read_before_.size() == kMaxRemembered) read_before_.erase(read_before_.begin());
   read_before_[file.id] = file.offset;
+  stacks_.erase(file.number);
   changes_.Forget(std::exchange(file.watch, -1));
   close(std::exchange(file.descriptor, -1));
 }

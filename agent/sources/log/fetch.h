@@ -21,6 +21,7 @@
 #include "classifier/logs/context.h"
 #include "classifier/logs/lines.h"
 #include "classifier/logs/log_line.h"
+#include "classifier/logs/stack_lines.h"
 #include "classifier/logs/step_lines.h"
 
 namespace rapideye::agent {
@@ -103,8 +104,12 @@ class LogFollower {
   // Takes a line of the log of this number.
   void Take(absl::string_view line, logs::LogContext& context, uint64_t log, bool old) {
     events_->Take(line, context, old);
-    if (!old) steps_.Take(line, log);
+    if (old) return;
+    steps_.Take(line, log);
+    if (stacks_[log].Take(line, {})) stacks_grew_ = true;
   }
+  // The last stacks of the one process that has written some.
+  std::vector<Stack> StacksOfOneProcess() const;
   void NoteOnce(std::string note, logs::LogReading& reading);
 
   LogOptions options_;
@@ -116,6 +121,8 @@ class LogFollower {
   std::optional<logs::EventCollector> events_;  // of this look
   logs::StepLines steps_;
   logs::StepReading steps_told_;
+  std::map<uint64_t, logs::StackLines> stacks_;  // by number of the log
+  bool stacks_grew_ = false;                     // by this look
   uint64_t last_number_ = 0;
   FileChanges changes_;
   bool grown_ = false;  // by this look

@@ -71,6 +71,33 @@ TEST_F(LogFollowerTest, ReadsWhatIsAppended) {
   EXPECT_THAT(Hosts(), IsEmpty());
 }
 
+// As Python's watchdog writes them; they may come in parts.
+TEST_F(LogFollowerTest, ReadsTheStacksThatOneProcessWrote) {
+  const std::string first =
+      "Timeout (0:00:08)!\nThread 0x00007f9a9affd6c0 (most recent call first):\n"
+      "  File \"/usr/lib/python3.11/queue.py\", line 140 in put\n";
+  const std::string rest =
+      "\nThread 0x00007f9b027fd040 (most recent call first):\n"
+      "  File \"/job/train.py\", line 88 in read\n  File \"/job/train.py\", line 9 in main\n";
+  Append("log", first);
+  Follow("log", /*read_old=*/true);
+  EXPECT_THAT(Read().stacks, IsEmpty());  // of an earlier process, perhaps
+  Append("log", first);
+  Read();
+  Append("log", rest);
+  const std::vector<Stack> stacks = Read().stacks;
+  ASSERT_THAT(stacks, SizeIs(2));
+  EXPECT_EQ(stacks[0].thread, "MainThread");
+  EXPECT_THAT(stacks[0].frames, ElementsAre("read (/job/train.py:88)", "main (/job/train.py:9)"));
+  EXPECT_THAT(Read().stacks, IsEmpty());  // none since
+  // Two processes, each with a log of its own: nobody knows whose the agent watches.
+  Follow("log*");
+  Read();
+  Append("log", first + rest);
+  Append("log-2", first + rest);
+  EXPECT_THAT(Read().stacks, IsEmpty());
+}
+
 TEST_F(LogFollowerTest, AFileThatComesLaterIsReadFromItsBeginning) {
   Follow("log");
   const logs::LogReading reading = Read();

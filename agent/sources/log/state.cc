@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "agent/sources/log/limits.h"
 #include "classifier/errors/error_kind.h"
+#include "classifier/host/watchdog.h"
 
 namespace rapideye::agent {
 namespace {
@@ -79,6 +80,7 @@ void LogState::Observe(const logs::LogReading& reading, const JobFacts& job, abs
                        Notices& notices) {
   notices.warnings = reading.notes;
   if (reading.steps.has_value()) KeepSteps(*reading.steps, now);
+  if (!reading.stacks.empty()) stacks_ = reading.stacks;
   for (const logs::LogLine& line : reading.lines) {
     Keep(line, now);
     const std::optional<wire::AlarmKind> alarm = AlarmOf(line.event);
@@ -114,6 +116,7 @@ void LogState::KeepSteps(const logs::StepReading& reading, absl::Duration now) {
   }
   advanced_at_ = now;
   advances_ += advances;
+  stacks_.clear();
 }
 
 void LogState::Watching(const std::optional<ProcessId>& process) {
@@ -148,6 +151,7 @@ bool LogState::MakeRoom(LogKind kind, absl::Duration now) {
 
 void LogState::JobProgressed() {
   hang_report_.reset();
+  stacks_.clear();
   std::erase_if(lines_.lines(), [](const CountedLines::Line& line) {
     return line.event.kind == LogKind::kHangDetected;
   });
@@ -157,6 +161,7 @@ void LogState::ProcessReplaced(std::optional<absl::Duration> before_until) {
   if (!before_until.has_value()) return;
   says_it_ends_ = false;
   watchdog_at_.reset();
+  stacks_.clear();
   advanced_at_.reset();
   advances_ = 0;
   longest_.reset();
@@ -169,6 +174,7 @@ void LogState::ProcessReplaced(std::optional<absl::Duration> before_until) {
 void LogState::AddTo(Snapshot& snapshot, Instant now) const {
   snapshot.hang_report = hang_report_;
   lines_.AddTo(snapshot, now, kKeepLogEventsFor);
+  if (!process_lives_) snapshot.stacks = stacks_;
   if (!steps_.step.has_value() || !advanced_at_.has_value()) return;
   if (!snapshot.progress.has_value()) snapshot.progress.emplace();
   if (snapshot.progress->step.has_value()) return;

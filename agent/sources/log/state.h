@@ -4,6 +4,7 @@
 #define RAPIDEYE_AGENT_SOURCES_LOG_STATE_H_
 
 #include <optional>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "agent/sources/counted_lines.h"
@@ -26,7 +27,8 @@ class LogState final : public StateOf<logs::LogReading> {
   // Drops the events of the previous process, its last ones included.
   void ProcessReplaced(std::optional<absl::Duration> before_until) override;
   void Watching(const std::optional<ProcessId>& process) override;
-  // Adds the step of the log unless a progress page gives one.
+  // Adds the step of the log unless a progress page gives one; and once the process has ended,
+  // the stacks that it wrote, since nobody can read them any more.
   void AddTo(Snapshot& snapshot, Instant now) const override;
 
   // Absent if no line of this process has told a step that grows, none is expected any more,
@@ -58,6 +60,7 @@ class LogState final : public StateOf<logs::LogReading> {
   bool process_lives_ = false;
   bool says_it_ends_ = false;
   std::optional<absl::Duration> watchdog_at_;
+  std::vector<Stack> stacks_;  // that stand in the log of this process since its last step
 };
 
 struct TrainingLogSource : SourceOf<LogState, logs::LogReading> {

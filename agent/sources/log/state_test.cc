@@ -183,6 +183,30 @@ TEST_F(StepLinesStateTest, NothingIsExpectedOfAProcessThatHasEndedOrIsNotKnown) 
   EXPECT_EQ(Describe(state_, absl::Seconds(11)).progress->step, 12);
 }
 
+// While it lives its stacks can be read, and are where it stands now.
+TEST_F(StepLinesStateTest, TheStacksThatAProcessWroteAreToldOnceItHasEnded) {
+  const auto write_stacks = [this](absl::Duration now) {
+    Notices notices;
+    logs::LogReading reading;
+    reading.stacks = {{"MainThread", {"read (train.py:88)"}}};
+    state_.Observe(reading, {}, now, notices);
+  };
+  const auto told = [this] { return Describe(state_, absl::Seconds(20)).stacks; };
+  write_stacks(absl::Seconds(10));
+  EXPECT_THAT(told(), IsEmpty());
+  state_.Watching(std::nullopt);
+  EXPECT_THAT(told(), SizeIs(1));
+  Read(12, 2, absl::Seconds(12));
+  EXPECT_THAT(told(), IsEmpty());  // a step came after them
+  write_stacks(absl::Seconds(13));
+  EXPECT_THAT(told(), SizeIs(1));
+  state_.ProcessReplaced(absl::Seconds(15));
+  EXPECT_THAT(told(), IsEmpty());
+  write_stacks(absl::Seconds(16));
+  state_.JobProgressed();
+  EXPECT_THAT(told(), IsEmpty());
+}
+
 TEST_F(StepLinesStateTest, NorOnceACountIsComplete) {
   Read(12, 2, absl::Seconds(10));
   Read(std::nullopt, 3, absl::Seconds(12));

@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "agent/sources/limits.h"
 #include "agent/sources/stacks/limits.h"
+#include "classifier/host/stacks.h"
 
 namespace rapideye::agent {
 
@@ -79,7 +80,11 @@ void StacksState::ProcessReplaced(std::optional<absl::Duration>) { Forget(); }
 
 void StacksState::AddTo(Snapshot& snapshot, Instant now) const {
   if (progressed_ && now.monotonic >= asked_at_ + kStackHold) return;
-  snapshot.stacks = stacks_;
+  // Those that the process has written stay where its main thread was not to be seen any more.
+  if (snapshot.stacks.empty() ||
+      std::any_of(stacks_.begin(), stacks_.end(), classifier::IsMainThread)) {
+    snapshot.stacks = stacks_;
+  }
   std::vector<std::string> missing;
   if (!missing_.empty()) missing.push_back(missing_);
   if (coming_ || wanted_ != StackLook::kNone) {

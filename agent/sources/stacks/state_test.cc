@@ -48,6 +48,25 @@ TEST_F(StacksStateTest, AreAskedForOncePerIncident) {
   EXPECT_EQ(snapshot.stacks_missing, "no eu-stack");
 }
 
+TEST_F(StacksStateTest, WhereNoneWereTakenThoseOfTheLogStay) {
+  const std::vector<Stack> logged = {{"MainThread", {"read (train.py:88)"}}};
+  Snapshot snapshot;
+  snapshot.stacks = logged;
+  state_.AddTo(snapshot, {});
+  EXPECT_EQ(snapshot.stacks, logged);
+  state_.Collected("a", now_);
+  Ask();
+  state_.Observe({{{"child 9 (python): MainThread", {"put (queues.py:89)"}}}, ""}, {}, now_,
+                 notices_);
+  state_.AddTo(snapshot, {});
+  EXPECT_EQ(snapshot.stacks, logged);  // the process had gone
+  state_.Collected("b", now_ + kStackSpacing);
+  Ask(kStackSpacing);
+  state_.Observe(reading_, {}, now_ + kStackSpacing, notices_);
+  state_.AddTo(snapshot, {});
+  EXPECT_EQ(snapshot.stacks, reading_.stacks);
+}
+
 // The coordinator looks again at a job that still stands: where it stands may be another place.
 TEST_F(StacksStateTest, MinutesLaterTheSameIncidentIsAskedAboutAnew) {
   state_.Collected("a", now_);
