@@ -273,6 +273,15 @@ std::string StallSentence(const Report& report, const std::string& who) {
     return absl::StrCat(who, " ", does, " and launches nothing.");
   }
   const bool input = report.detail == Detail::kInputPipeline;
+  // Without cores, nothing tells of launches but that its process has ended, by a watchdog perhaps.
+  const bool ended = std::any_of(
+      report.chain.groups.begin(), report.chain.groups.end(), [](const ChainGroup& group) {
+        return group.head && group.cores == 0 && group.wait == WaitKind::kEnded;
+      });
+  if (ended && !input && !who.empty()) {
+    return absl::StrCat(who, " launched nothing more before ",
+                        Several(report) ? "they ended." : "it ended.");
+  }
   const std::string since = Standstill(report);
   if (!input && !who.empty() && !since.empty()) {
     return absl::StrCat(who, Several(report) ? " have" : " has", " launched nothing for ", since,

@@ -150,6 +150,20 @@ TEST(SentenceTest, AnUnknownHangStandsWhereItsTensorCoresDo) {
             "all-reduce.3.");
 }
 
+// The age of an end is not how long the host had launched nothing.
+TEST(SentenceTest, AHostThatWasEndedWhereItStoodLaunchesNothingMore) {
+  Verdict verdict = Accusing(Cause::kDataInputStall, Detail::kProgramNotQueued, 0, 2);
+  ChainGroup& head = verdict.chain.groups.emplace_back();
+  head.head = true;
+  head.since_ms = 654;
+  head.wait = WaitKind::kIdle;
+  EXPECT_EQ(What(FrozenJob(1, 4), verdict), "tpu-0-2 has launched nothing for 654 ms.");
+  head.wait = WaitKind::kEnded;
+  EXPECT_EQ(What(FrozenJob(1, 4), verdict), "tpu-0-2 launched nothing more before it ended.");
+  head.cores = 2;  // the age of their last launch
+  EXPECT_EQ(What(FrozenJob(1, 4), verdict), "tpu-0-2 has launched nothing for 654 ms.");
+}
+
 TEST(SentenceTest, NamesTheSmallerSideOfACut) {
   Verdict verdict = Accusing(Cause::kNetworkingIssue, Detail::kDcnPartition, 0, 0);
   verdict.partition = {{{{0, 0}, {0, 1}}, {{1, 0}, {1, 1}, {1, 2}}}};

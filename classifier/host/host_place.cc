@@ -249,7 +249,7 @@ std::optional<HostPlace> PlaceByWatchdog(const Snapshot& snapshot) {
 std::optional<HostPlace> PlaceOfHost(const Snapshot& snapshot) {
   std::optional<HostPlace> place;
   if (HasEnded(snapshot)) {
-    // Where it last stood is the past, unless it was ended there.
+    // Its last place is the past, unless it was ended there.
     place = PlaceByWatchdog(snapshot);
   } else {
     place = StackReader(snapshot).Place();

@@ -222,12 +222,12 @@ std::optional<GroupWait> Partners::OfPair(const Groups& groups, int unit, const 
   size_t absent = 0;
   for (const int source : *sources) {
     Has it = Arrival(unit, source, launch_of, counts);
-    // Who has sent goes on, though its target may stand there still.
+    // A source that has sent goes on, though its target may stand there still.
     if (it == Has::kNot && IsFurtherOn(unit, source)) it = Has::kUnknown;
     arrived += it == Has::kArrived ? 1 : 0;
     absent += it == Has::kNot ? 1 : 0;
   }
-  // One of them is the source: they tell of it where they are all alike.
+  // The source is one of these: they tell of it if they are all alike.
   wait.unseen = wait.unseen || (arrived < sources->size() && absent < sources->size());
   if (wait.unseen || sources->empty()) return wait;
   if (absent > 0) {

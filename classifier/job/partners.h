@@ -43,8 +43,7 @@ class Partners {
 
   // Absent: the group of the unit is not known, or holds devices outside of its slice. At a
   // permutation a target waits for its source: the two are the group, and who has no source waits
-  // for nobody. `counts`: whether the position of a unit says anything of
-  // this step.
+  // for nobody. `counts`: whether the position of a unit says anything of this step.
   std::optional<GroupWait> Of(int unit, const LaunchOf& launch_of,
                               const std::function<bool(int unit)>& counts) const;
 

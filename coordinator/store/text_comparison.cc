@@ -63,7 +63,7 @@ struct Texts {
   std::optional<std::string> before;
 };
 
-// One side of a comparison. Without texts, `side` says why.
+// A side of a comparison. Without texts, `side` says why.
 struct ReadSide {
   HloSide side;
   std::optional<Texts> texts;

@@ -183,7 +183,7 @@ TEST_F(StepLinesStateTest, NothingIsExpectedOfAProcessThatHasEndedOrIsNotKnown) 
   EXPECT_EQ(Describe(state_, absl::Seconds(11)).progress->step, 12);
 }
 
-// While it lives its stacks can be read, and are where it stands now.
+// The stacks of a living process can be read anew.
 TEST_F(StepLinesStateTest, TheStacksThatAProcessWroteAreToldOnceItHasEnded) {
   const auto write_stacks = [this](absl::Duration now) {
     Notices notices;
