@@ -74,22 +74,37 @@ void JudgeChipRemoval(const Case& c, const ChipKey& where, const DirectEvidence&
   finding.removal_reason = FactText(c, fact);
 }
 
+// True if a core of the head has not moved, or completed no launch, for so long.
+bool StandsFor(const Case& c, const Head& head, int64_t least_ms) {
+  return std::any_of(head.units.begin(), head.units.end(), [&](int index) {
+    const Unit& unit = c.positions.unit(index);
+    return std::max(unit.stuck_ms.value_or(0), unit.frozen_ms.value_or(0)) >= least_ms;
+  });
+}
+
 // A core that merely computes when another failure raises an alarm has not stood for so long.
 bool StandsForLong(const Case& c, const Head& head) {
   const int64_t threshold = c.capture.header.hang_threshold_ms.value_or(kDefaultHangThresholdMs);
-  const auto least = std::max(
-      kAgeErrorMs, static_cast<int64_t>(kStepShareOfThreshold * static_cast<double>(threshold)));
-  return std::any_of(head.units.begin(), head.units.end(), [&](int index) {
-    const Unit& unit = c.positions.unit(index);
-    return std::max(unit.stuck_ms.value_or(0), unit.frozen_ms.value_or(0)) >= least;
-  });
+  return StandsFor(c, head,
+                   std::max(kAgeErrorMs, static_cast<int64_t>(kStepShareOfThreshold *
+                                                              static_cast<double>(threshold))));
+}
+
+// True if the head's own runtime has declared a hang, and the head has stood for as long as that
+// waits before it does. Runtimes abort on a hang: then the end of a process raises the alarm.
+bool StandsAsDeclared(const Case& c, const Head& head) {
+  const Snapshot* snapshot = c.worker(head.worker).snapshot;
+  if (snapshot == nullptr || !snapshot->hang_report.has_value()) return false;
+  const int64_t timeout = snapshot->hang_report->timeout_ms;
+  return timeout > 0 && StandsFor(c, head, timeout);
 }
 
 // True if the failure of some worker raised the alarm, and the head has moved on and completed a
 // launch a short while ago: then the job still works, and the head does too.
 bool StillWorks(const Case& c, const Head& head) {
   const std::string trigger = c.capture.header.trigger.value_or("");
-  if ((trigger != "exit" && trigger != "halt") || StandsForLong(c, head)) return false;
+  if (trigger != "exit" && trigger != "halt") return false;
+  if (StandsForLong(c, head) || StandsAsDeclared(c, head)) return false;
   return std::all_of(head.units.begin(), head.units.end(), [&](int index) {
     const Unit& unit = c.positions.unit(index);
     return unit.stuck_ms.has_value() || unit.frozen_ms.has_value();

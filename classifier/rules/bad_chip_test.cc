@@ -538,9 +538,10 @@ TEST(BadChip, ACoreRightBesideTheOthersInTheCodeStandsWithThem) {
 
 // An exit elsewhere raises an alarm at once, while most cores are in the middle of a long step.
 TEST(BadChip, ACoreThatWentOnJustBeforeAnExitStillWorks) {
-  const auto diagnose_after = [](int64_t moved_ms, int64_t completed_ms) {
+  const auto diagnose_after = [](int64_t moved_ms, int64_t completed_ms, int64_t declared_ms = 0) {
     Scenario s({.slices = 2});
     s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+    if (declared_ms > 0) s.At(0, 1).hang_report = HangReport{.timeout_ms = declared_ms};
     s.capture.header.trigger = "exit";
     s.capture.header.hang_threshold_ms = 120'000;
     for (Snapshot& snapshot : s.capture.snapshots) {
@@ -553,6 +554,9 @@ TEST(BadChip, ACoreThatWentOnJustBeforeAnExitStillWorks) {
   };
   EXPECT_NE(diagnose_after(1'600, 6'100), Cause::kBadTpuChip);
   EXPECT_EQ(diagnose_after(110'000, 115'000), Cause::kBadTpuChip);
+  // The runtime waited for 6 s before it declared the hang and ended its process.
+  EXPECT_EQ(diagnose_after(1'600, 6'100, 6'000), Cause::kBadTpuChip);
+  EXPECT_NE(diagnose_after(1'600, 6'100, 60'000), Cause::kBadTpuChip);
 }
 
 // Two faults at once: the surer is the cause, the other an alternative with its own culprits.
