@@ -60,7 +60,7 @@ TEST(SentenceTest, EndsWithTheLastWordsOfTheCulpritAlone) {
   EXPECT_EQ(What(capture, verdict), "The training process on tpu-0-1 ended.");
 }
 
-// Nobody knows what came after the last line.
+// The time after the last line is not known.
 TEST(SentenceTest, LogsAloneTellOfTheTimeUntilTheyEnd) {
   Verdict verdict;
   verdict.cause = Cause::kNoHang;

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "agent/sources/log/limits.h"
@@ -98,18 +99,29 @@ logs::LogReading LogFollower::Read(absl::Duration now) {
   }
   const logs::StepReading steps = steps_.Read();
   if (steps != steps_told_) reading.steps = steps_told_ = steps;
-  if (stacks_grew_) reading.stacks = StacksOfOneProcess();
+  if (stacks_grew_) reading.stacks = NewStacksOfOneProcess();
   if (grown_) told_ = news.any || changes_.HasNews();
   return reading;
 }
 
-std::vector<Stack> LogFollower::StacksOfOneProcess() const {
+std::vector<Stack> LogFollower::NewStacksOfOneProcess() {
   std::vector<logs::LoggedStacks> dumps;
   for (const auto& [log, lines] : stacks_) {
     logs::StackLines so_far = lines;  // its last dump may go on
     for (logs::LoggedStacks& dump : so_far.Dumps()) dumps.push_back(std::move(dump));
   }
-  return dumps.size() == 1 ? std::move(dumps.front().threads) : std::vector<Stack>();
+  if (dumps.size() != 1) return {};
+  const logs::LoggedStacks& dump = dumps.front();
+  // Until the main thread's outermost frame is there, another thread may be taken for it.
+  const std::vector<std::string>& frames = dump.threads.front().frames;
+  if (frames.empty() || (!absl::StartsWith(frames.back(), "<module> ") &&
+                         !absl::StartsWith(frames.back(), "_run_module_as_main "))) {
+    return {};
+  }
+  if (dump.threads == stacks_told_ && dump.at.advances == stacks_told_after_) return {};
+  stacks_told_after_ = dump.at.advances;
+  stacks_told_ = dump.threads;
+  return stacks_told_;
 }
 
 // A process that was asked to end need not log it itself.

@@ -106,10 +106,12 @@ class LogFollower {
     events_->Take(line, context, old);
     if (old) return;
     steps_.Take(line, log);
-    if (stacks_[log].Take(line, {})) stacks_grew_ = true;
+    const logs::SaidAt at = {.unix_ms = std::nullopt, .advances = steps_told_.advances};
+    if (stacks_[log].Take(line, at)) stacks_grew_ = true;
   }
-  // The last stacks of the one process that has written some.
-  std::vector<Stack> StacksOfOneProcess() const;
+  // The last stacks of the one process that has written some; empty if they are those that were
+  // told last: stacks may be cut, perhaps of another process, before they show its main thread.
+  std::vector<Stack> NewStacksOfOneProcess();
   void NoteOnce(std::string note, logs::LogReading& reading);
 
   LogOptions options_;
@@ -123,6 +125,8 @@ class LogFollower {
   logs::StepReading steps_told_;
   std::map<uint64_t, logs::StackLines> stacks_;  // by number of the log
   bool stacks_grew_ = false;                     // by this look
+  std::vector<Stack> stacks_told_;
+  int64_t stacks_told_after_ = 0;  // advances
   uint64_t last_number_ = 0;
   FileChanges changes_;
   bool grown_ = false;  // by this look

@@ -78,18 +78,22 @@ TEST_F(LogFollowerTest, ReadsTheStacksThatOneProcessWrote) {
       "  File \"/usr/lib/python3.11/queue.py\", line 140 in put\n";
   const std::string rest =
       "\nThread 0x00007f9b027fd040 (most recent call first):\n"
-      "  File \"/job/train.py\", line 88 in read\n  File \"/job/train.py\", line 9 in main\n";
+      "  File \"/job/train.py\", line 88 in read\n  File \"/job/train.py\", line 9 in <module>\n";
   Append("log", first);
   Follow("log", /*read_old=*/true);
   EXPECT_THAT(Read().stacks, IsEmpty());  // of an earlier process, perhaps
   Append("log", first);
-  Read();
+  EXPECT_THAT(Read().stacks, IsEmpty());  // the main thread comes last
   Append("log", rest);
   const std::vector<Stack> stacks = Read().stacks;
   ASSERT_THAT(stacks, SizeIs(2));
   EXPECT_EQ(stacks[0].thread, "MainThread");
-  EXPECT_THAT(stacks[0].frames, ElementsAre("read (/job/train.py:88)", "main (/job/train.py:9)"));
+  EXPECT_THAT(stacks[0].frames,
+              ElementsAre("read (/job/train.py:88)", "<module> (/job/train.py:9)"));
   EXPECT_THAT(Read().stacks, IsEmpty());  // none since
+  // Stacks that are cut before their main thread bring none of before again.
+  Append("log", first);
+  EXPECT_THAT(Read().stacks, IsEmpty());
   // Two processes, each with a log of its own: nobody knows whose the agent watches.
   Follow("log*");
   Read();
