@@ -37,6 +37,7 @@ constexpr Rule kRules[] = {
     {"fingerprint_mismatch", classifier::FindFingerprintMismatch},
     {"data_stall", classifier::FindDataStall},
     {"host_place", classifier::FindHostPlace},
+    {"collective_numbers", classifier::FindCollectiveNumbers},
     {"job_logs", classifier::FindInLogs},
 };
 

@@ -161,6 +161,7 @@ std::vector<int> WithoutHeartbeats(const Topology& topology) {
 bool NamesAwaited(const LogEvent& log) {
   return (log.kind == LogKind::kCollectiveStuck &&
           (text::Contains(log.text, "[missing ranks: ") ||
+           text::Contains(log.text, ", but didn't join collective #") ||
            text::Contains(log.text, " failed to pass monitoredBarrier"))) ||
          (log.kind == LogKind::kCoordinationTimeout &&
           text::Contains(log.text, "retrieving ncclUniqueId from ["));

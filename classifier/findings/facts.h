@@ -354,16 +354,18 @@ struct PeersAgree {
 };
 
 // Pointers and views in a fact outlive it.
-using Fact = std::variant<
-    CoreStands, CoreStoppedFirst, Words, Failure, BadIciLink, WorkerSilent, MissedBarrier,
-    BusyWhileAwaited, DeclaredDead, HostStands, HostUntold, LoadersStandAlike, LaunchesDiffer,
-    SetsCut, HostCutOff, PairBroken, AwaitEachOther, NoCarrier, HostStandsAt, HostOwes,
-    PauseTooLong, AwaitsInput, StuckInKernel, WorkerAbsent, StartUpWaits, Obstructed,
-    StartedOtherwise, ReachedStage, StandInStartUp, NothingBegun, NoneSeenToWait, LoopsAre,
-    CoresAdvance, LoopsAdvance, LogsAdvance, ProcessesWork, HostRests, JobEnded, CompiledOtherwise,
-    HasCompiled, SidesApart, RestRuns, RunsProgram, PcieFatal, BothEndsReportIci, ChipWordBeyondJob,
-    ChipWordWithinJob, PeersAgree, LogEnds, LogRepeats, PortFailed, CaughtSigterm, MachineTaken,
-    RunEnded, StepsGoOn, LineOfNobody, AwaitedByName, BegunAlone, StartUpLingers>;
+using Fact =
+    std::variant<CoreStands, CoreStoppedFirst, Words, Failure, BadIciLink, WorkerSilent,
+                 MissedBarrier, BusyWhileAwaited, DeclaredDead, HostStands, HostUntold,
+                 LoadersStandAlike, LaunchesDiffer, SetsCut, HostCutOff, PairBroken, AwaitEachOther,
+                 NoCarrier, HostStandsAt, HostOwes, PauseTooLong, AwaitsInput, StuckInKernel,
+                 WorkerAbsent, StartUpWaits, Obstructed, StartedOtherwise, ReachedStage,
+                 StandInStartUp, NothingBegun, NoneSeenToWait, LoopsAre, CoresAdvance, LoopsAdvance,
+                 LogsAdvance, ProcessesWork, HostRests, JobEnded, CompiledOtherwise, HasCompiled,
+                 SidesApart, RestRuns, RunsProgram, PcieFatal, BothEndsReportIci, ChipWordBeyondJob,
+                 ChipWordWithinJob, PeersAgree, LogEnds, LogRepeats, PortFailed, CaughtSigterm,
+                 MachineTaken, RunEnded, StepsGoOn, LineOfNobody, AwaitedByName, BegunAlone,
+                 StartUpLingers, AtOtherCollective>;
 
 // The workers that the fact is about, as indexes into Topology::workers(). Empty: no single ones.
 std::vector<int> WorkersOf(const Fact& fact);

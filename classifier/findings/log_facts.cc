@@ -19,6 +19,13 @@ std::string LastWords(const WorkerLog& log) {
   return text;
 }
 
+// "ALLREDUCE of 1024 elements"
+std::string OperationText(const NumberedCollective& collective) {
+  const std::string size =
+      collective.elements ? absl::StrCat(" of ", Count(*collective.elements, "element")) : "";
+  return absl::StrCat(collective.operation, size);
+}
+
 std::string MissingText(const Case& c, const LogEnds& fact) {
   switch (fact.missing) {
     case Missing::kHeartbeats:
@@ -55,6 +62,20 @@ std::string Say(const Case& c, const LogRepeats& fact) {
 std::string Say(const Case& c, const AwaitedByName& fact) {
   return absl::StrCat(Who(c.worker(fact.worker)), " did not come, in the words of ",
                       Who(c.worker(fact.reporter)), ": ", Quote(fact.text));
+}
+
+std::string Say(const Case& c, const AtOtherCollective& fact) {
+  const NumberedCollective& own = *fact.own;
+  const NumberedCollective& most = *fact.most;
+  const std::string others =
+      absl::StrCat(" of group ", Quote(most.group), ", while ", Count(fact.others, "other"));
+  if (own.last_queued && *own.last_queued < *most.number) {
+    return absl::StrCat(Who(c.worker(fact.worker)), " has queued nothing after collective ",
+                        *own.last_queued, others, " wait in collective ", *most.number, ", ",
+                        OperationText(most));
+  }
+  return absl::StrCat(Who(c.worker(fact.worker)), " waits in ", OperationText(own),
+                      " as collective ", *own.number, others, " wait in ", OperationText(most));
 }
 
 std::string Say(const Case& c, const BegunAlone& fact) {

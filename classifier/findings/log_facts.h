@@ -36,6 +36,14 @@ struct AwaitedByName {
   std::string_view text;
 };
 
+// Of one group, a rank stands at another collective than most, or has not queued theirs.
+struct AtOtherCollective {
+  int worker = 0;
+  const NumberedCollective* own = nullptr;
+  const NumberedCollective* most = nullptr;
+  int64_t others = 0;  // those who stand at the latter
+};
+
 // The log of a worker ends as it begins what all others have finished, in the words of `finished`.
 struct BegunAlone {
   int worker = 0;
@@ -92,6 +100,7 @@ struct LineOfNobody {
 // One sentence each, as FactText says it.
 std::string Say(const Case& c, const LogEnds& fact);
 std::string Say(const Case& c, const AwaitedByName& fact);
+std::string Say(const Case& c, const AtOtherCollective& fact);
 std::string Say(const Case& c, const BegunAlone& fact);
 std::string Say(const Case& c, const StartUpLingers& fact);
 std::string Say(const Case& c, const LogRepeats& fact);

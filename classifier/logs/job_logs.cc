@@ -265,6 +265,9 @@ void AddWords(const JobClock& clock, const StreamReading& reading, Worker& worke
     log.thread_died = reading.thread_died.text;
     if (!log.thread_died.empty()) log.dead_thread = reading.dead_thread;
   }
+  for (const NumberedCollective& collective : reading.collectives) {
+    if (!clock.WentOn(reading, reading.collectives_at)) log.collectives.push_back(collective);
+  }
   if (reading.retries > log.retries) {
     log.retries = reading.retries;
     log.retried = reading.retried;

@@ -23,7 +23,6 @@ constexpr int64_t kNearMs = 2'000;
 // The limit of distinct events kept of one kind; the newest replaces the last of them.
 constexpr int kMaxEventsOfKind = 24;
 constexpr size_t kMaxEvents = 256;
-constexpr size_t kMaxQuoteBytes = 512;
 constexpr size_t kMaxExits = 256;
 constexpr int32_t kSigBus = 7;
 constexpr int32_t kSigTerm = 15;
@@ -157,6 +156,7 @@ void LogStream::Take(absl::string_view line, std::optional<int64_t> unix_ms,
   const bool of_stack = stacks_.Take(text, Now());
   if (!of_stack) TakeSteps(line);
   TakeWords(text);
+  if (watchdogs_.Take(text)) reading_.collectives_at = Now();
   TakeDeath(text);
   TakeExit(text);
   TakeWriter(text);
@@ -441,6 +441,7 @@ StreamReading LogStream::Finish(const RecogniseOptions& options) {
   TakeEvents(".", options);  // ends a list that the log ends with
   reading_.stacks = stacks_.Dumps();
   reading_.dead_thread = stacks_.DeadThread();
+  reading_.collectives = watchdogs_.Finish();
   reading_.retries = same_lines_;
   reading_.retried = same_lines_ > 0 ? trying_ : "";
   return std::move(reading_);

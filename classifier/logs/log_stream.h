@@ -17,6 +17,7 @@
 #include "classifier/logs/said.h"
 #include "classifier/logs/stack_lines.h"
 #include "classifier/logs/step_lines.h"
+#include "classifier/logs/watchdog_lines.h"
 
 namespace rapideye::logs {
 
@@ -67,7 +68,9 @@ struct StreamReading {
   StepReading steps;
   std::optional<int64_t> step_at_ms;
   std::optional<int64_t> longest_step_ms;
-  std::deque<int64_t> step_times_ms;  // of the last kMaxStepTimes steps
+  std::deque<int64_t> step_times_ms;            // of the last kMaxStepTimes steps
+  std::vector<NumberedCollective> collectives;  // at which its watchdog ended it
+  SaidAt collectives_at;                        // the last of those lines
   std::string retried;
   int64_t retries = 0;
   std::vector<int32_t> ranks;    // that the log tells of itself: at most two are kept
@@ -107,6 +110,7 @@ class LogStream {
   LogContext context_;
   StepLines steps_;
   StackLines stacks_;
+  WatchdogLines watchdogs_;
   std::string buffer_;                   // a line without its colours
   std::map<std::string, size_t> known_;  // key: place among the events
   std::map<LogKind, int> of_kind_;       // how many events are kept

@@ -2,11 +2,15 @@
 #ifndef RAPIDEYE_CLASSIFIER_LOGS_SAID_H_
 #define RAPIDEYE_CLASSIFIER_LOGS_SAID_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 namespace rapideye::logs {
+
+// So much of a line is kept.
+inline constexpr size_t kMaxQuoteBytes = 512;
 
 // The time of a line: by the clock of the log, and by its steps.
 struct SaidAt {

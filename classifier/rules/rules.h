@@ -55,6 +55,8 @@ void FindHostPlace(const Case& c, Findings& out);
 void FindSilentRuntime(const Case& c, Findings& out);
 void FindUnrecoverable(const Case& c, Findings& out);
 void FindLostWorker(const Case& c, Findings& out);
+// Applies only where logs are all the evidence.
+void FindCollectiveNumbers(const Case& c, Findings& out);
 // Applies only where logs are all the evidence: after the others, whose findings say more.
 void FindInLogs(const Case& c, Findings& out);
 // Adds the complaints in logs to a verdict without evidence.

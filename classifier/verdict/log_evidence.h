@@ -28,6 +28,17 @@ struct LogComplaints {
   bool Any() const { return OfOwn() || !by_service.empty(); }
 };
 
+// A collective that a watchdog ended, as its rank counts them. The ranks of one group count alike.
+struct NumberedCollective {
+  std::string group{};                   // empty: not told
+  std::optional<int64_t> number{};       // absent: none has timed out on this rank
+  std::string operation{};               // "ALLREDUCE"; empty: not told
+  std::optional<int64_t> elements{};     // of its input
+  std::optional<int64_t> last_queued{};  // the number of the last collective that the rank queued
+
+  friend bool operator==(const NumberedCollective&, const NumberedCollective&) = default;
+};
+
 // The log of one worker, which may be several files.
 struct WorkerLog {
   WorkerId worker;
@@ -53,6 +64,7 @@ struct WorkerLog {
   // The failed try with which the log ends, and the number of its lines there.
   std::string retried;
   int64_t retries = 0;
+  std::vector<NumberedCollective> collectives;  // of each of its groups the one it stands at
 };
 
 struct LogEvidence {

@@ -226,6 +226,7 @@ inline constexpr double kConfidencePortByLog = 0.6;           // its adapter rep
 inline constexpr double kConfidenceRetries = 0.55;            // it tries again and again
 inline constexpr double kConfidenceOfNobody = 0.57;           // a log of several: names nobody
 inline constexpr double kConfidenceAwaitedByName = 0.58;      // whoever waits names it
+inline constexpr double kConfidenceOtherCollective = 0.6;     // watchdogs' numbers tell it apart
 inline constexpr double kConfidenceHalfOfBarrier = 0.5;       // half of the job came, it did not
 inline constexpr double kConfidenceLoaderFailed = 0.65;       // its loader of data failed
 inline constexpr double kConfidenceBehindInLog = 0.6;         // began what all others finished
