@@ -175,6 +175,7 @@ void Advancing(const Case& c, Findings& out) {
 // Decides where no core reports: by the pages of training loops that make steps.
 void LoopsAdvancing(const Case& c, Findings& out) {
   const int64_t within_ms = std::min(c.threshold_ms, kLoopMovesWithinMs);
+  const bool asked = c.capture.header.trigger == "operator";
   int64_t telling = 0;
   int64_t recent = 0;
   std::optional<int64_t> at;         // the furthest step that a loop has entered of late
@@ -185,9 +186,13 @@ void LoopsAdvancing(const Case& c, Findings& out) {
     const Progress& progress = *worker.snapshot->progress;
     if (!progress.step.has_value()) continue;
     if (progress.phase == Phase::kUnspecified) between.push_back(*progress.step);
-    // A loop that makes steps enters step and input anew each time.
+    if (!progress.phase_ms.has_value()) continue;
+    // A loop that makes steps enters step and input anew each time. Who asks about a job that has
+    // just begun to evaluate or to save after a step asks about one that advances.
     const bool makes_steps = progress.phase == Phase::kStep || progress.phase == Phase::kInput;
-    if (!makes_steps || !progress.phase_ms.has_value()) continue;
+    const bool rests = progress.phase == Phase::kEval || progress.phase == Phase::kCheckpoint;
+    const bool has_just_made_one = asked && rests && *progress.phase_ms < kJustEnteredMs;
+    if (!makes_steps && !has_just_made_one) continue;
     ++telling;
     if (*progress.phase_ms >= within_ms) continue;
     ++recent;

@@ -87,6 +87,19 @@ TEST(Progress, LoopsThatMakeStepsAreNoHangAndSayWhereTheyAre) {
   EXPECT_EQ(verdict.evidence[2].statement.find("3 workers are in a step, steps 41 to 42: "), 0u);
 }
 
+TEST(Progress, AJobThatHasJustBegunToEvaluateAdvancesForWhoAsks) {
+  Scenario s = OfLoops(200);
+  for (int task : {0, 2, 3}) s.At(0, task).progress->phase = Phase::kEval;
+  EXPECT_EQ(Diagnose(s), "NO_HANG/RUNNING");
+  s.At(0, 1).progress->phase = Phase::kCheckpoint;
+  EXPECT_EQ(Diagnose(s), "NO_HANG/RUNNING");
+  for (int task = 0; task < 4; ++task) s.At(0, task).progress->phase_ms = kJustEnteredMs;
+  EXPECT_EQ(Diagnose(s), "NO_HANG/PAUSED");
+  s.capture.header.trigger = "no-progress";
+  for (int task = 0; task < 4; ++task) s.At(0, task).progress->phase_ms = 200;
+  EXPECT_NE(Diagnose(s), "NO_HANG/RUNNING");
+}
+
 TEST(Progress, LoopsBetweenTwoPhasesGoOnIfSomebodyHasEnteredTheirStep) {
   Scenario s = OfLoops(200);
   for (int task : {0, 1, 3}) s.At(0, task).progress = Progress{.step = 41};
