@@ -132,7 +132,7 @@ Snapshot AgentCore::Describe(Instant now, bool all_groups) const {
 
 bool AgentCore::MayEnd() const {
   const std::optional<absl::Duration> ended = host_.Of<TrainingProcess>().ended_at();
-  if (!ended.has_value()) return false;
+  if (!ended.has_value() || host_.Of<TrainingProcess>().end_awaited()) return false;
   // The agent stays for the coordinator's second question and answers how the process ended: a
   // worker that vanished before that could as well have been lost.
   const std::optional<wire::IncidentMemory>& incident = incident_.memory();

@@ -369,10 +369,13 @@ class EndScript : public CoreScript {
     sample.state = ProcessState::kZombie;
     sample.exit_code = exit_code;
     sample.signal = signal;
+    host.Of<ProcessReading>()->end_awaited = end_awaited;
     Step(HostSampled{0, host});
   }
 
   size_t Alarms() const { return Sent<wire::Alarm>().size(); }
+
+  bool end_awaited = false;  // its parent will tell how it ended
 };
 
 constexpr char kIncidentOfEnd[] = "20260131T235959Z-0123abcd";
@@ -383,6 +386,17 @@ TEST(AgentCoreEnd, AGoodEndIsNothingToStayFor) {
   EXPECT_FALSE(script.MayEnd());
   script.End(0, std::nullopt);
   EXPECT_TRUE(script.MayEnd());
+}
+
+TEST(AgentCoreEnd, TheParentOfAProcessThatEndedTellsHow) {
+  EndScript script;
+  script.Welcome();
+  script.end_awaited = true;
+  script.End(std::nullopt, std::nullopt);
+  EXPECT_FALSE(script.MayEnd());
+  script.end_awaited = false;
+  script.End(137, std::nullopt);
+  EXPECT_EQ(script.Alarms(), 1u);
 }
 
 TEST(AgentCoreEnd, ACollectionThatIsUnderWayLearnsOfAGoodEnd) {

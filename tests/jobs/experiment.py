@@ -101,6 +101,10 @@ class Rank:
         return 0
 
 
+# Shells that start the program, and wait for it.
+LAUNCHERS = {"script": '"$@"; exit $?', "tee": '"$@" 2>&1 | tee /dev/null'}
+
+
 class Run:
     """One job, from its start to its end; everything it started ends with `close`."""
 
@@ -351,13 +355,15 @@ class Run:
         enter = self.network.enter(rank.host)
         beside = [f"{self.asked.bin}/rapideye-agent"] + agent + self._tls("agent")
         if not self.asked.sidecar:
+            launched = _launched(self.asked.launcher, training) if self.asked.launcher else training
             rank.process = processes.start(
-                enter + beside + ["exec", "--"] + training, rank.path("log"), env=environment
+                enter + beside + ["exec", "--"] + launched, rank.path("log"), env=environment
             )
             return
         # The launcher has the log as its output, too.
-        launcher = ["/bin/sh", "-c", '"$@"; exit $?', "sh"]
-        processes.start(enter + launcher + training, rank.path("log"), env=environment)
+        processes.start(
+            enter + _launched("script", training), rank.path("log"), env=environment
+        )
         rank.process = processes.start(
             enter + beside + [f"--log={rank.path('log')}"],
             rank.path("agent.log"),
@@ -488,6 +494,10 @@ def _text(path):
     return ""
 
 
+def _launched(launcher, command):
+    return ["/bin/sh", "-c", LAUNCHERS[launcher], "sh"] + command
+
+
 def _unpack(packed, plain):
     with gzip.open(packed) as source, open(plain, "wb") as target:
         shutil.copyfileobj(source, target)
@@ -499,6 +509,7 @@ def arguments():
     parser.add_argument("--page", action="store_true")
     parser.add_argument("--silent", action="store_true", help="neither page nor lines")
     parser.add_argument("--sidecar", action="store_true", help="the agent follows the log only")
+    parser.add_argument("--launcher", choices=LAUNCHERS, help="of the program, under exec")
     parser.add_argument("--program", help="of the folder job; default: the fault's")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--ranks", type=int, default=4)

@@ -44,6 +44,12 @@ def arguments():
         help="the agent beside the program (not exec), which it finds by its --log",
     )
     parser.add_argument(
+        "--launcher",
+        choices=["script", "tee"],
+        help="what `rapideye-agent exec` starts is a script that starts the program, or that passes "
+        "its output through tee",
+    )
+    parser.add_argument(
         "--program",
         choices=["train", "plain"],
         help="of the folder job, in place of the fault's own: for faults that are done from outside "
@@ -130,6 +136,8 @@ def experiments(asked):
                     command.append("--silent")
                 if asked.sidecar:
                     command.append("--sidecar")
+                if asked.launcher:
+                    command.append(f"--launcher={asked.launcher}")
                 if asked.quick:
                     command += [
                         "--launch-threshold=12s",

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/sources/fetcher.h"
 #include "agent/sources/limits.h"
+#include "agent/sources/process/fetch_candidates.h"
 #include "agent/sources/process/fetch_holders.h"
 #include "agent/sources/process/fetch_log_writer.h"
 #include "agent/sources/process/fetch_owner.h"
@@ -55,7 +56,10 @@ ProcessWatch::ProcessWatch(std::string proc_root, Endpoint runtime, std::optiona
       dev_root_(std::move(dev_root)),
       oom_(proc_root_, std::move(sys_root)) {}
 
-ProcessWatch::~ProcessWatch() { CloseDescriptor(); }
+ProcessWatch::~ProcessWatch() {
+  CloseDescriptor(pidfd_);
+  CloseDescriptor(command_pidfd_);
+}
 
 ProcessReading ProcessWatch::Read(absl::Duration now) {
   Follow();
@@ -70,11 +74,14 @@ ProcessReading ProcessWatch::Read(absl::Duration now) {
   if (listening.empty() || known) {
     unavailable_.clear();
     SearchByLog(now);
+    SearchBelowCommand(now);
   } else if (now >= next_search_) {
     unavailable_ = Search(listening);
     next_search_ = unavailable_.empty() ? now : now + kProcessSearchSpacing;
   }
-  return {process_, unavailable_};
+  ProcessReading reading = {process_, unavailable_};
+  reading.end_awaited = AwaitsCommand();
+  return reading;
 }
 
 std::optional<std::set<uint64_t>> ProcessWatch::SocketInodes() const {
@@ -135,8 +142,10 @@ void ProcessWatch::Follow() {
   if (stat->state == ProcessState::kZombie || seen_to_end) {
     // A process whose first thread ended before the others looks the same.
     if (pidfd_ >= 0 && !seen_to_end) return;
+    // A script may expect its programs to fail: the command's own status tells.
+    const bool tells = permitted_ && !below_command_;
     SetEnded(ProcessState::kZombie,
-             permitted_ ? std::optional<int32_t>(stat->exit_status) : std::nullopt);
+             tells ? std::optional<int32_t>(stat->exit_status) : std::nullopt);
     return;
   }
   oom_.Lives(process_->id.pid);
@@ -173,12 +182,27 @@ void ProcessWatch::FollowCommand() {
   }
 }
 
+bool ProcessWatch::AwaitsCommand() {
+  const bool below = command_.has_value() && process_.has_value() && process_->id.pid != *command_;
+  const bool untold = below && process_->Ended() && !process_->exit_code.has_value() &&
+                      !process_->signal.has_value();
+  const std::optional<ProcessStat> stat = untold ? ReadStat(*command_) : std::nullopt;
+  const bool lives = stat.has_value() && stat->state != ProcessState::kZombie &&
+                     stat->state != ProcessState::kExited;
+  if (!lives) {
+    CloseDescriptor(command_pidfd_);
+  } else if (command_pidfd_ < 0 && proc_root_ == kThisNamespace) {
+    command_pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, *command_, 0));
+  }
+  return lives;
+}
+
 void ProcessWatch::SetEnded(ProcessState state, std::optional<int32_t> exit_status) {
   process_->state = state;
   process_->wait_channel.reset();
   if (exit_status.has_value()) SetExit(*exit_status, *process_);
   process_->out_of_memory = oom_.KilledSince();
-  CloseDescriptor();
+  CloseDescriptor(pidfd_);
 }
 
 void ProcessWatch::SearchByLog(absl::Duration now) {
@@ -191,9 +215,9 @@ void ProcessWatch::SearchByLog(absl::Duration now) {
   if (logs_.empty() || command_.has_value() || (process_.has_value() && !ended)) return;
   if (now < next_log_search_) return;
   next_log_search_ = now + kLogWriterSpacing;
-  std::vector<LogWriter> writers = FindLogWriters(proc_root_, dev_root_, logs_);
+  std::vector<Candidate> writers = FindLogWriters(proc_root_, dev_root_, logs_);
   // Children that outlive a process are not the next training process.
-  std::erase_if(writers, [&](const LogWriter& writer) {
+  std::erase_if(writers, [&](const Candidate& writer) {
     const std::optional<int64_t> age = AgeMs(writer.stat.id);
     const bool older =
         !age.has_value() || absl::Milliseconds(*age) > now - ended_seen_.value_or(now);
@@ -203,6 +227,25 @@ void ProcessWatch::SearchByLog(absl::Duration now) {
   if (!stat.has_value()) return;
   Adopt(*stat);
   listeners_.clear();
+}
+
+void ProcessWatch::SearchBelowCommand(absl::Duration now) {
+  if (!command_.has_value() || !process_.has_value() || now < next_command_search_) return;
+  const bool is_command = process_->id.pid == *command_;
+  if (is_command == process_->Ended() || !(is_command || below_command_)) return;
+  if (is_command && process_->cpu_ms >= 1000 * kLeastWorkSeconds &&
+      !IsLauncher(process_->command)) {
+    return;
+  }
+  next_command_search_ = now + kStartedSpacing;
+  std::vector<Candidate> started = FindStarted(proc_root_, dev_root_, *command_);
+  std::erase_if(started, [&](const Candidate& one) {
+    return one.stat.id.start_ticks < process_->id.start_ticks || one.stat.id == process_->id;
+  });
+  const std::optional<ProcessStat> stat = ChooseTraining(started);
+  if (!stat.has_value()) return;
+  Adopt(*stat);
+  below_command_ = true;
 }
 
 std::string ProcessWatch::Search(const std::set<uint64_t>& inodes) {
@@ -237,6 +280,7 @@ std::string ProcessWatch::Search(const std::set<uint64_t>& inodes) {
   });
   if (found.has_value()) {
     Adopt(*found);
+    below_command_ = false;
     listeners_ = std::move(found_with);
     return "";
   }
@@ -251,7 +295,7 @@ std::string ProcessWatch::Search(const std::set<uint64_t>& inodes) {
 }
 
 void ProcessWatch::Adopt(const ProcessStat& stat) {
-  CloseDescriptor();
+  CloseDescriptor(pidfd_);
   // This kernel interface knows only the process numbers of this /proc.
   if (proc_root_ == "/proc") {
     pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, stat.id.pid, 0));
@@ -265,8 +309,8 @@ void ProcessWatch::Adopt(const ProcessStat& stat) {
   Follow();
 }
 
-void ProcessWatch::CloseDescriptor() {
-  if (pidfd_ >= 0) close(std::exchange(pidfd_, -1));
+void ProcessWatch::CloseDescriptor(int& descriptor) {
+  if (descriptor >= 0) close(std::exchange(descriptor, -1));
 }
 
 namespace {

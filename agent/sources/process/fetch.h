@@ -20,7 +20,8 @@ namespace rapideye::agent {
 // The training process is the process that listens at the runtime's address. Once found it
 // is followed by number and start time, also beyond its end, until another process listens
 // there; while it lives, the listener is looked up only now and then. A command that the agent
-// itself has started is the training process until a process listens; its exit status stands for
+// itself has started is the training process until a process listens; if it is a script or a
+// launcher, the process that trains is found among those below it. Its exit status stands for
 // that of a process that it started in turn. Without a command and a listener, the training
 // process is found by its log. Not synchronised.
 class ProcessWatch {
@@ -40,8 +41,9 @@ class ProcessWatch {
   ProcessReading Read(absl::Duration now);
 
   // A descriptor that becomes readable when the process ends, before its parent
-  // has learnt of it; -1: there is none. Valid until the next Read.
-  int exit_descriptor() const { return pidfd_; }
+  // has learnt of it, and then when the command ends that started it; -1: there is none. Valid
+  // until the next Read.
+  int exit_descriptor() const { return pidfd_ >= 0 ? pidfd_ : command_pidfd_; }
 
   // Inodes of the sockets that the process has open; absent if it is unknown, has
   // ended or may not be looked into.
@@ -53,14 +55,20 @@ class ProcessWatch {
   std::set<uint64_t> FindListeners() const;
   void Follow();
   void FollowCommand();
+  // True while a process has ended that the command has started, and the command, which knows how,
+  // has not.
+  bool AwaitsCommand();
   void SetEnded(ProcessState state, std::optional<int32_t> exit_status);
   // Follows the process that owns one of the sockets from now on; if there is none,
   // says why.
   std::string Search(const std::set<uint64_t>& inodes);
   // Follows the process that writes the log, if no process is followed yet.
   void SearchByLog(absl::Duration now);
+  // Follows the process that trains below a command that does not train by itself; once it has
+  // ended, the next one that the command starts.
+  void SearchBelowCommand(absl::Duration now);
   void Adopt(const ProcessStat& stat);
-  void CloseDescriptor();
+  static void CloseDescriptor(int& descriptor);
 
   const std::string proc_root_;
   const Endpoint runtime_;
@@ -73,12 +81,15 @@ class ProcessWatch {
   std::optional<ProcessSample> process_;
   bool permitted_ = false;
   bool command_permitted_ = false;
+  bool below_command_ = false;  // the process was found there
   // The process's listening sockets: a process that holds them after its end is its child.
   std::set<uint64_t> listeners_;
   int pidfd_ = -1;
+  int command_pidfd_ = -1;  // while the command's end is awaited
   absl::Duration next_listener_look_ = -absl::InfiniteDuration();  // while it lives
   absl::Duration next_search_ = -absl::InfiniteDuration();
   absl::Duration next_log_search_ = -absl::InfiniteDuration();
+  absl::Duration next_command_search_ = -absl::InfiniteDuration();
   std::optional<absl::Duration> ended_seen_;  // when the known process was first seen ended
   std::string unavailable_;
 };

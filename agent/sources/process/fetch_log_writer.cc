@@ -26,40 +26,6 @@ namespace {
 using FileId = std::pair<dev_t, ino_t>;
 using Clock = std::chrono::steady_clock;
 
-// Programs that start another one and wait for it.
-constexpr auto kLaunchers = std::to_array<absl::string_view>(
-    {"accelerate", "bash",  "catatonit", "dash",    "deepspeed", "docker-init",
-     "dumb-init",  "env",   "fish",      "ksh",     "mpiexec",   "mpirun",
-     "nice",       "nohup", "orterun",   "prterun", "script",    "setsid",
-     "sh",         "srun",  "stdbuf",    "su",      "sudo",      "systemd",
-     "tee",        "time",  "timeout",   "tini",    "torchrun",  "zsh"});
-// A trainer has tens of threads more than a launcher that has only started it.
-constexpr int64_t kFarMoreThreads = 4;
-
-bool IsLauncher(const LogWriter& writer) {
-  const auto is = [&](absl::string_view name) { return writer.stat.command == name; };
-  return std::any_of(kLaunchers.begin(), kLaunchers.end(), is);
-}
-
-template <typename Keep>
-void KeepIfAny(std::vector<LogWriter>& writers, Keep keep) {
-  if (std::any_of(writers.begin(), writers.end(), keep)) {
-    std::erase_if(writers, [&](const LogWriter& writer) { return !keep(writer); });
-  }
-}
-
-// Its child that does the work, if it only waits for it.
-const LogWriter* Worker(const std::vector<LogWriter>& writers, const LogWriter& parent) {
-  const LogWriter* best = nullptr;
-  for (const LogWriter& one : writers) {
-    const bool works = one.stat.parent == parent.stat.id.pid &&
-                       one.threads >= kFarMoreThreads * parent.threads &&
-                       one.stat.cpu_ticks > parent.stat.cpu_ticks;
-    if (works && (best == nullptr || one.stat.cpu_ticks > best->stat.cpu_ticks)) best = &one;
-  }
-  return best;
-}
-
 std::optional<FileId> IdOf(const std::string& path) {
   struct stat facts = {};
   if (stat(path.c_str(), &facts) != 0) return std::nullopt;
@@ -101,61 +67,9 @@ bool HasAny(const std::string& folder, const std::set<FileId>& files) {
   return found;
 }
 
-bool HasChips(const std::string& folder, const std::string& dev_root) {
-  bool found = false;
-  size_t seen = 0;
-  file::ForEachEntry(folder + "/fd", [&](const char* name) {
-    std::array<char, 256> link;
-    const ssize_t size =
-        readlink(absl::StrCat(folder, "/fd/", name).c_str(), link.data(), link.size());
-    if (size > 0) {
-      const absl::string_view target(link.data(), static_cast<size_t>(size));
-      found = ChipDevice(target, dev_root).has_value() ||
-              absl::StartsWith(target, absl::StrCat(dev_root, "/nvidia"));
-    }
-    return !found && ++seen < kMaxDescriptorsSearched;
-  });
-  return found;
-}
-
-int64_t ThreadsOf(const std::string& folder) {
-  int64_t threads = 0;
-  file::ForEachEntry(folder + "/task", [&](const char* name) {
-    int64_t number = 0;
-    threads += absl::SimpleAtoi(name, &number) ? 1 : 0;
-    return threads < int64_t{kMaxTreeThreads};
-  });
-  return threads;
-}
-
 }  // namespace
 
-std::optional<ProcessStat> ChooseTraining(const std::vector<LogWriter>& writers) {
-  std::vector<LogWriter> left = writers;
-  KeepIfAny(left, [](const LogWriter& writer) { return writer.has_chips; });
-  KeepIfAny(left, [](const LogWriter& writer) { return !IsLauncher(writer); });
-  const auto has_parent = [&](const LogWriter& writer) {
-    return std::any_of(left.begin(), left.end(), [&](const LogWriter& other) {
-      return other.stat.id.pid == writer.stat.parent && other.stat.id.pid != writer.stat.id.pid;
-    });
-  };
-  const LogWriter* best = nullptr;
-  for (const LogWriter& root : left) {
-    if (has_parent(root)) continue;
-    const LogWriter* one = &root;
-    std::set<int64_t> seen;
-    while (seen.insert(one->stat.id.pid).second) {
-      const LogWriter* worker = Worker(left, *one);
-      if (worker == nullptr) break;
-      one = worker;
-    }
-    if (best == nullptr || one->stat.cpu_ticks > best->stat.cpu_ticks) best = one;
-  }
-  if (best == nullptr) return std::nullopt;
-  return best->stat;
-}
-
-std::vector<LogWriter> FindLogWriters(const std::string& proc_root, const std::string& dev_root,
+std::vector<Candidate> FindLogWriters(const std::string& proc_root, const std::string& dev_root,
                                       const std::vector<std::string>& logs) {
   std::set<FileId> files = FilesOf(logs);
   if (files.empty()) return {};
@@ -178,11 +92,11 @@ std::vector<LogWriter> FindLogWriters(const std::string& proc_root, const std::s
     if (const auto id = IdOf(folder_of(pid) + "/fd/0")) pipes.insert(*id);
   }
   files.merge(pipes);
-  std::vector<LogWriter> writers;
+  std::vector<Candidate> writers;
   for (const auto& [pid, stat] : processes) {
     const std::string folder = folder_of(pid);
     if (!Has(folder, "1", files) && !Has(folder, "2", files)) continue;
-    writers.push_back({stat, ThreadsOf(folder), HasChips(folder, dev_root)});
+    writers.push_back(LookAtCandidate(proc_root, dev_root, stat));
     if (writers.size() == kMaxLogWriters) break;
   }
   return writers;

@@ -13,47 +13,6 @@
 namespace rapideye::agent {
 namespace {
 
-LogWriter Writer(int64_t pid, int64_t parent, const std::string& command, int64_t threads,
-                 int64_t cpu_ticks) {
-  LogWriter writer;
-  writer.stat.id = {pid, 1};
-  writer.stat.parent = parent;
-  writer.stat.command = command;
-  writer.stat.cpu_ticks = cpu_ticks;
-  writer.threads = threads;
-  return writer;
-}
-
-int64_t Chosen(const std::vector<LogWriter>& writers) {
-  const std::optional<ProcessStat> stat = ChooseTraining(writers);
-  return stat.has_value() ? stat->id.pid : 0;
-}
-
-TEST(ChooseTrainingTest, ShellsAndLoadersAreNotIt) {
-  EXPECT_EQ(Chosen({Writer(10, 1, "bash", 1, 3), Writer(11, 10, "python", 60, 500),
-                    Writer(12, 11, "python", 3, 900), Writer(13, 11, "python", 3, 10)}),
-            11);
-}
-
-TEST(ChooseTrainingTest, APythonProgramThatOnlyLaunchesIsNotIt) {
-  EXPECT_EQ(Chosen({Writer(10, 1, "python", 3, 300), Writer(11, 10, "python", 60, 5000),
-                    Writer(12, 11, "python", 3, 900)}),
-            11);
-}
-
-TEST(ChooseTrainingTest, WhoeverHasTheChipsIsIt) {
-  std::vector<LogWriter> writers = {Writer(10, 1, "python", 60, 9000),
-                                    Writer(11, 10, "python", 3, 5)};
-  EXPECT_EQ(Chosen(writers), 10);
-  writers[1].has_chips = true;
-  EXPECT_EQ(Chosen(writers), 11);
-}
-
-TEST(ChooseTrainingTest, AScriptThatTrainsByItselfIsIt) {
-  EXPECT_EQ(Chosen({Writer(10, 1, "bash", 1, 3)}), 10);
-  EXPECT_EQ(Chosen({}), 0);
-}
-
 class FindLogWritersTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -89,7 +48,7 @@ class FindLogWritersTest : public ::testing::Test {
 
   std::vector<int64_t> Found(const std::string& pattern) const {
     std::vector<int64_t> pids;
-    for (const LogWriter& one : FindLogWriters("/proc", "/dev", {Path(pattern)})) {
+    for (const Candidate& one : FindLogWriters("/proc", "/dev", {Path(pattern)})) {
       pids.push_back(one.stat.id.pid);
     }
     std::sort(pids.begin(), pids.end());

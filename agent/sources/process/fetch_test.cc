@@ -6,16 +6,21 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace rapideye::agent {
 namespace {
@@ -134,12 +139,29 @@ class FakeProc {
   }
   void Process(int pid, int start, std::initializer_list<int> sockets, char state = 'S',
                int exit_status = 0) {
+    Write({.pid = pid, .start = start, .state = state, .exit_status = exit_status}, sockets);
+  }
+  struct Entry {
+    int pid = 0;
+    int start = 400;
+    std::string command = "train";
+    int parent = 1;
+    int64_t cpu_ticks = 1000;
+    std::vector<int> children = {};
+    char state = 'S';
+    int exit_status = 0;
+  };
+  void Write(const Entry& entry, std::initializer_list<int> sockets = {}) {
+    const auto& [pid, start, command, parent, cpu_ticks, children, state, exit_status] = entry;
     const std::string folder = absl::StrCat(root_, "/", pid);
     std::filesystem::remove_all(folder);
     std::filesystem::create_directories(folder + "/fd");
+    const std::string thread = absl::StrCat(folder, "/task/", pid);
+    std::filesystem::create_directories(thread);
+    std::ofstream(thread + "/children") << absl::StrJoin(children, " ");
     std::ofstream stat(folder + "/stat");
-    stat << pid << " (train) " << state << " 1 1 1 0 -1 0 0 0 0 0 700 300 0 0 20 0 1 0 " << start
-         << " 0 0 0 " << (state == 'Z' ? 0 : 4096);
+    stat << pid << " (" << command << ") " << state << " " << parent << " 1 1 0 -1 0 0 0 0 0 0 "
+         << cpu_ticks << " 0 0 20 0 1 0 " << start << " 0 0 0 " << (state == 'Z' ? 0 : 4096);
     for (int field = 27; field < 52; ++field) stat << " 0";
     stat << " " << exit_status << "\n";
     std::ofstream(folder + "/wchan") << "futex_wait_queue";
@@ -256,6 +278,94 @@ TEST_F(FakeProcTest, TheCommandIsFollowedUntilAProcessListens) {
   EXPECT_EQ(read()->exit_code, std::nullopt);
   proc_.Process(20, 400, {}, 'Z', /*exit_status=*/3 << 8);
   EXPECT_EQ(read()->exit_code, 3);
+}
+
+TEST_F(FakeProcTest, WhatAScriptStartsIsTheTrainingProcess) {
+  ProcessWatch watch(proc_.root(), *ParseEndpoint("localhost:8431"), /*command=*/20);
+  const auto read = [&] { return watch.Read(now_ += absl::Seconds(5)).process; };
+  for (const char* script : {"bash", "train.sh"}) {
+    SCOPED_TRACE(script);
+    proc_.Write({.pid = 20, .command = script, .cpu_ticks = 3, .children = {21}});
+    proc_.Write({.pid = 21, .command = "sleep", .parent = 20, .cpu_ticks = 0});
+    ProcessWatch fresh(proc_.root(), *ParseEndpoint("localhost:8431"), /*command=*/20);
+    EXPECT_EQ(fresh.Read(now_).process->id.pid, 20);  // nothing trains yet
+    proc_.Write({.pid = 20, .command = script, .cpu_ticks = 3, .children = {21, 30}});
+    proc_.Write({.pid = 30, .command = "python", .parent = 20, .cpu_ticks = 900, .children = {31}});
+    proc_.Write({.pid = 31, .command = "python", .parent = 30, .cpu_ticks = 5000});  // a loader
+    EXPECT_EQ(fresh.Read(now_ + absl::Seconds(5)).process->id.pid, 30);
+  }
+  EXPECT_EQ(read()->id.pid, 30);
+  // It ends. The script expects that, and starts the next one.
+  proc_.Write({.pid = 30, .command = "python", .parent = 20, .state = 'Z', .exit_status = 9});
+  EXPECT_EQ(read()->state, ProcessState::kZombie);
+  EXPECT_EQ(read()->signal, std::nullopt);
+  proc_.Write({.pid = 20, .command = "bash", .cpu_ticks = 3, .children = {40}});
+  proc_.Write({.pid = 40, .start = 700, .command = "python", .parent = 20});
+  EXPECT_EQ(read()->id, (ProcessId{40, 700}));
+  // The status of the script is that of the job.
+  proc_.Remove(40);
+  ProcessReading reading = watch.Read(now_ += absl::Seconds(1));
+  EXPECT_EQ(reading.process->state, ProcessState::kExited);
+  EXPECT_TRUE(reading.end_awaited);
+  proc_.Process(20, 400, {}, 'Z', /*exit_status=*/137 << 8);
+  reading = watch.Read(now_ += absl::Seconds(1));
+  EXPECT_EQ(reading.process->exit_code, 137);
+  EXPECT_FALSE(reading.end_awaited);
+}
+
+TEST(ProcessWatchTest, TheEndOfAScriptIsSeenAtOnceAfterThatOfItsProgram) {
+  int to_test[2];
+  ASSERT_EQ(pipe(to_test), 0);
+  // The script: its program works for more than a second, and ends when it is killed.
+  const pid_t script = fork();
+  if (script == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (fork() == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      while (clock() < 3 * CLOCKS_PER_SEC / 2) continue;
+      const pid_t self = getpid();
+      if (write(to_test[1], &self, sizeof(self)) < 0) _exit(1);
+      while (true) pause();
+    }
+    wait(nullptr);
+    while (true) pause();
+  }
+  pid_t program = 0;
+  ASSERT_EQ(read(to_test[0], &program, sizeof(program)), static_cast<ssize_t>(sizeof(program)));
+  for (const int descriptor : to_test) close(descriptor);
+
+  ProcessWatch watch("/proc", *ParseEndpoint("127.0.0.1:1"), script);
+  absl::Duration now;
+  std::optional<ProcessSample> process = watch.Read(now).process;
+  ASSERT_TRUE(process.has_value());
+  EXPECT_EQ(process->id.pid, program);
+  kill(program, SIGKILL);
+  do {
+    process = watch.Read(now += absl::Milliseconds(1)).process;
+  } while (!process->Ended());
+  EXPECT_TRUE(watch.Read(now).end_awaited);
+  ASSERT_GE(watch.exit_descriptor(), 0);
+  pollfd lives = {watch.exit_descriptor(), POLLIN, 0};
+  EXPECT_EQ(poll(&lives, 1, 0), 0);
+
+  kill(script, SIGKILL);
+  siginfo_t info;
+  waitid(P_PID, static_cast<id_t>(script), &info, WEXITED | WNOWAIT);
+  EXPECT_TRUE(Readable(watch.exit_descriptor()));
+  const ProcessReading reading = watch.Read(now);
+  EXPECT_FALSE(reading.end_awaited);
+  EXPECT_EQ(reading.process->signal, SIGKILL);
+  EXPECT_EQ(watch.exit_descriptor(), -1);
+  waitpid(script, nullptr, 0);
+}
+
+TEST_F(FakeProcTest, ACommandThatWorksItselfTrains) {
+  ProcessWatch watch(proc_.root(), *ParseEndpoint("localhost:8431"), /*command=*/20);
+  const auto read = [&] { return watch.Read(now_ += absl::Seconds(5)).process; };
+  proc_.Write({.pid = 20, .command = "python", .children = {21}});
+  proc_.Write({.pid = 21, .command = "python", .parent = 20, .cpu_ticks = 90000});
+  EXPECT_EQ(read()->id.pid, 20);
+  EXPECT_EQ(read()->id.pid, 20);
 }
 
 TEST_F(FakeProcTest, ACommandThatWasNeverSeenAliveTellsOnlyABadEnd) {

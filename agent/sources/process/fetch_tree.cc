@@ -21,7 +21,34 @@ namespace {
 
 int64_t Grown(int64_t now, int64_t before) { return std::max<int64_t>(0, now - before); }
 
+void AddChildren(const std::string& proc_root, int64_t pid, std::vector<int64_t>& pids) {
+  const std::string folder = absl::StrCat(proc_root, "/", pid, "/task");
+  size_t threads = 0;
+  file::ForEachEntry(folder, [&](const char* thread) {
+    int64_t number = 0;
+    if (!absl::SimpleAtoi(thread, &number)) return true;
+    const auto text =
+        file::ReadSmallFile(absl::StrCat(folder, "/", thread, "/children"), kMaxProcFileBytes);
+    for (const absl::string_view word : absl::StrSplit(text.value_or(""), ' ')) {
+      int64_t child = 0;
+      if (absl::SimpleAtoi(word, &child)) pids.push_back(child);
+    }
+    return ++threads < kMaxTreeThreads;
+  });
+}
+
 }  // namespace
+
+std::vector<int64_t> ProcessesBelow(const std::string& proc_root, int64_t pid) {
+  std::vector<int64_t> pids;
+  AddChildren(proc_root, pid, pids);
+  // Grows while it is walked through: children of children follow.
+  for (size_t i = 0; i < pids.size() && pids.size() < kMaxTreeProcesses; ++i) {
+    AddChildren(proc_root, pids[i], pids);
+  }
+  if (pids.size() > kMaxTreeProcesses) pids.resize(kMaxTreeProcesses);
+  return pids;
+}
 
 std::optional<int64_t> IoBytes(absl::string_view text) {
   // A third of the range each, so that their sum cannot overflow.
@@ -66,7 +93,8 @@ std::optional<ProcessWork> ProcessTree::Read(const ProcessId& process, absl::Dur
   }
   if (now >= next_list_) {
     next_list_ = now + kTreeSpacing;
-    ListChildren();
+    pids_ = ProcessesBelow(proc_root_, process.pid);
+    pids_.insert(pids_.begin(), process.pid);
   }
   std::map<int64_t, Counters> seen;
   for (const int64_t pid : pids_) {
@@ -98,31 +126,6 @@ void ProcessTree::AddWanted() {
         total_.wanted_ms.value_or(0) + Grown(*wanted, last_wanted_ms_.value_or(*wanted));
   }
   last_wanted_ms_ = wanted;
-}
-
-void ProcessTree::ListChildren() {
-  pids_ = {process_->pid};
-  // Grows while it is walked through: children of children follow.
-  for (size_t i = 0; i < pids_.size() && pids_.size() < kMaxTreeProcesses; ++i) {
-    AddChildrenOf(pids_[i]);
-  }
-  if (pids_.size() > kMaxTreeProcesses) pids_.resize(kMaxTreeProcesses);
-}
-
-void ProcessTree::AddChildrenOf(int64_t pid) {
-  const std::string folder = absl::StrCat(proc_root_, "/", pid, "/task");
-  size_t threads = 0;
-  file::ForEachEntry(folder, [&](const char* thread) {
-    int64_t number = 0;
-    if (!absl::SimpleAtoi(thread, &number)) return true;
-    const auto text =
-        file::ReadSmallFile(absl::StrCat(folder, "/", thread, "/children"), kMaxProcFileBytes);
-    for (const absl::string_view word : absl::StrSplit(text.value_or(""), ' ')) {
-      int64_t child = 0;
-      if (absl::SimpleAtoi(word, &child)) pids_.push_back(child);
-    }
-    return ++threads < kMaxTreeThreads;
-  });
 }
 
 std::optional<ProcessTree::Counters> ProcessTree::ReadOne(int64_t pid) const {

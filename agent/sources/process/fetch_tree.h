@@ -26,6 +26,10 @@ std::optional<int64_t> IoBytes(absl::string_view text);
 // absent: it does not say.
 std::optional<int64_t> WantedMs(absl::string_view text);
 
+// The numbers of the processes that a process has started, and of those that these have started:
+// at most kMaxTreeProcesses. Lists the threads of each.
+std::vector<int64_t> ProcessesBelow(const std::string& proc_root, int64_t pid);
+
 // Follows the work of one process after another. Not synchronised.
 class ProcessTree {
  public:
@@ -44,8 +48,6 @@ class ProcessTree {
     int64_t cpu_ms = 0;
   };
 
-  void ListChildren();
-  void AddChildrenOf(int64_t pid);
   std::optional<Counters> ReadOne(int64_t pid) const;
   void AddWanted();
 

@@ -3,6 +3,7 @@
 #define RAPIDEYE_AGENT_SOURCES_PROCESS_LIMITS_H_
 
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/time/time.h"
 
@@ -25,6 +26,11 @@ inline constexpr absl::Duration kListenerSpacing = absl::Minutes(1);
 inline constexpr absl::Duration kTreeSpacing = absl::Seconds(30);
 inline constexpr size_t kMaxTreeThreads = 4096;
 inline constexpr size_t kMaxTreeProcesses = 64;
+// A command that has done less work of its own than what it started only launches it; so has a
+// program that merely waits. Importing JAX or PyTorch alone takes longer.
+inline constexpr int64_t kLeastWorkSeconds = 1;
+// The processes below a command: a few, until one of them trains.
+inline constexpr absl::Duration kStartedSpacing = absl::Seconds(5);
 // A search by the log goes through all processes of the host, twice.
 inline constexpr absl::Duration kLogWriterSpacing = absl::Seconds(30);
 inline constexpr size_t kMaxLogWriters = 256;

@@ -21,6 +21,7 @@ void TrainingProcess::Observe(const ProcessReading& reading, const JobFacts& job
   unavailable_.Observe(reading.unavailable, notices);
   if (reading.chip_holders.has_value()) chip_holders_ = *reading.chip_holders;
   replaced_ = false;
+  end_awaited_ = reading.end_awaited;
   if (reading.process.has_value()) Take(*reading.process, job, now, notices);
 }
 
@@ -98,7 +99,9 @@ bool TrainingProcess::EndedOnPurpose() const {
 
 bool TrainingProcess::KilledForMemory() const {
   constexpr int32_t kSigKill = 9;
-  return process_->out_of_memory && process_->signal == kSigKill;
+  // A shell reports death by a signal as 128 plus its number.
+  const bool killed = process_->signal == kSigKill || process_->exit_code == 128 + kSigKill;
+  return process_->out_of_memory && killed;
 }
 
 bool TrainingProcess::EndIsKnown() const {

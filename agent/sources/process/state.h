@@ -52,6 +52,8 @@ struct ProcessReading {
   // searched, which is done at a hang only.
   std::optional<std::vector<ChipHolder>> chip_holders = std::nullopt;
   std::optional<ProcessWork> work = std::nullopt;  // absent: none lives, or it is not known
+  // How the process ended is known once the command that started it has ended, too.
+  bool end_awaited = false;
 };
 
 // The training process, alive or ended, and the other processes that hold the host's chips. An
@@ -71,6 +73,8 @@ class TrainingProcess final : public StateOf<ProcessReading> {
   std::optional<ProcessId> last() const {
     return process_.has_value() ? std::optional(process_->id) : std::nullopt;
   }
+  // True if it has ended, and its parent, which the agent has started, will tell how.
+  bool end_awaited() const { return end_awaited_; }
   // True if the last reading showed another process than the previous one.
   bool replaced() const { return replaced_; }
   // The start of the process, as the kernel keeps it; absent while that is not known.
@@ -95,6 +99,7 @@ class TrainingProcess final : public StateOf<ProcessReading> {
   UnavailableWarning unavailable_{"nothing is known of the training process"};
   std::optional<ProcessSample> process_;
   bool replaced_ = false;
+  bool end_awaited_ = false;
   int64_t cpu_ms_at_progress_ = 0;
   absl::Duration alive_at_;
   std::optional<absl::Duration> started_at_;
