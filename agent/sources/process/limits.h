@@ -26,10 +26,10 @@ inline constexpr absl::Duration kListenerSpacing = absl::Minutes(1);
 inline constexpr absl::Duration kTreeSpacing = absl::Seconds(30);
 inline constexpr size_t kMaxTreeThreads = 4096;
 inline constexpr size_t kMaxTreeProcesses = 64;
-// A command that has done less work of its own than what it started only launches it; so has a
-// program that merely waits. Importing JAX or PyTorch alone takes longer.
+// CPU time below which a process does not train: importing JAX or PyTorch alone takes more. A
+// command that has used less has only started others.
 inline constexpr int64_t kLeastWorkSeconds = 1;
-// The processes below a command: a few, until one of them trains.
+// While no process below a command trains, they are listed no more often than this.
 inline constexpr absl::Duration kStartedSpacing = absl::Seconds(5);
 // A search by the log goes through all processes of the host, twice.
 inline constexpr absl::Duration kLogWriterSpacing = absl::Seconds(30);
