@@ -15,8 +15,8 @@ namespace {
 
 constexpr size_t kMaxGroups = 64;
 
-// "[PG ID 0 PG GUID 0(default_pg) Rank 1]", "[PG 1 Rank 0]", "[Rank 3]" (empty): an identifier of a
-// group counts on its own rank alone, a GUID in the whole job.
+// The name of the group in the whole job: "0(default_pg)" of "[PG ID 0 PG GUID 0(default_pg) Rank
+// 1]", whose ID each rank counts by itself, "1" of "[PG 1 Rank 0]", none of "[Rank 3]".
 std::string GroupIn(absl::string_view line) {
   static const RE2* const kGroup = new RE2("\\[PG ([^\\[\\]]{1,80}) Rank \\d{1,6}\\]");
   std::string group;

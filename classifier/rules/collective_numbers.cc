@@ -51,19 +51,26 @@ bool IsSame(const NumberedCollective& a, const NumberedCollective& b) {
   return !alike || a.elements == b.elements;
 }
 
-// The collective at which more than half of the group stand; nullptr: there is none.
+bool StandTogether(const NumberedCollective& a, const NumberedCollective& b) {
+  const bool told =
+      a.number && !a.operation.empty() && a.operation != "SEND" && a.operation != "RECV";
+  return told && a.number == b.number && IsSame(a, b);
+}
+
+// The collective at which more than half of the group stand; nullptr: there is none. Linear, by
+// the majority vote of Boyer and Moore: a job has ten thousand ranks.
 const NumberedCollective* MostStandAt(const RankGroup& group) {
+  const NumberedCollective* most = nullptr;
+  int64_t votes = 0;
   for (const RankInGroup& rank : group) {
-    const std::string& operation = rank.at->operation;
-    if (!rank.at->number || operation.empty() || operation == "SEND" || operation == "RECV") {
-      continue;
-    }
-    const auto together = std::count_if(group.begin(), group.end(), [&](const RankInGroup& other) {
-      return other.at->number == rank.at->number && IsSame(*other.at, *rank.at);
-    });
-    if (2 * static_cast<size_t>(together) > group.size()) return rank.at;
+    if (votes == 0) most = rank.at;
+    votes += StandTogether(*most, *rank.at) ? 1 : votes == 0 ? 0 : -1;
   }
-  return nullptr;
+  if (most == nullptr) return nullptr;
+  const auto together = std::count_if(group.begin(), group.end(), [&](const RankInGroup& rank) {
+    return StandTogether(*most, *rank.at);
+  });
+  return 2 * static_cast<size_t>(together) > group.size() ? most : nullptr;
 }
 
 void AccuseApart(const Case& c, const std::vector<AtOtherCollective>& apart, Cause cause,

@@ -78,7 +78,8 @@ int64_t ThreadsOf(const std::string& folder) {
 }  // namespace
 
 bool IsLauncher(absl::string_view command) {
-  return std::find(kLaunchers.begin(), kLaunchers.end(), command) != kLaunchers.end();
+  return absl::EndsWith(command, ".sh") ||
+         std::find(kLaunchers.begin(), kLaunchers.end(), command) != kLaunchers.end();
 }
 
 Candidate LookAtCandidate(const std::string& proc_root, const std::string& dev_root,

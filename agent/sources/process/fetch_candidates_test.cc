@@ -45,6 +45,13 @@ TEST(ChooseTrainingTest, WhoeverHasTheChipsIsIt) {
   EXPECT_EQ(Chosen(candidates), 11);
 }
 
+TEST(ChooseTrainingTest, AScriptIsALauncherWhateverItsPreparationCost) {
+  EXPECT_TRUE(IsLauncher("bash"));
+  EXPECT_TRUE(IsLauncher("train.sh"));  // the kernel shows the file's name
+  EXPECT_FALSE(IsLauncher("python3"));
+  EXPECT_EQ(Chosen({One(10, 1, "train.sh", 1, 900), One(11, 10, "python", 2, 500)}), 11);
+}
+
 TEST(ChooseTrainingTest, AScriptThatTrainsByItselfIsIt) {
   EXPECT_EQ(Chosen({One(10, 1, "bash", 1, 3)}), 10);
   EXPECT_EQ(Chosen({}), 0);
