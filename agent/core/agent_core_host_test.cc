@@ -105,6 +105,29 @@ TEST(AgentCoreHostTest, StepsOfTheLogAreToldWhileTheProcessLives) {
   EXPECT_FALSE(script.Sent<wire::Heartbeat>().back().step_lines.has_value());
 }
 
+TEST(AgentCoreHostTest, APageBetweenTwoPhasesTellsWhenItChanged) {
+  HostScript script;
+  script.Welcome();
+  ProgressSample sample;
+  sample.step = 7;
+  script.host.Of<ProgressReading>() = ProgressReading{sample, ""};
+  script.Pass(absl::Seconds(5));
+  // It was found so, and may have stood for long.
+  EXPECT_FALSE(script.Describe().progress->phase_ms.has_value());
+  script.host.Of<ProgressReading>()->progress->step = 8;
+  script.Pass(absl::Seconds(5));
+  const std::optional<int64_t> since = script.Describe().progress->phase_ms;
+  ASSERT_TRUE(since.has_value());
+  EXPECT_LT(*since, 5'000);
+  script.Pass(absl::Seconds(40));
+  EXPECT_EQ(script.Describe().progress->phase_ms, *since + 40'000);
+  // The phase's own time counts where there is one.
+  script.host.Of<ProgressReading>()->progress->phase = Phase::kStep;
+  script.host.Of<ProgressReading>()->progress->phase_for = absl::Minutes(2);
+  script.Pass(absl::Seconds(5));
+  EXPECT_GE(*script.Describe().progress->phase_ms, 120'000);
+}
+
 TEST(AgentCoreHostTest, TheStartUpIsToldUntilALaunchHasCompleted) {
   HostScript script;
   script.Welcome();

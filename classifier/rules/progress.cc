@@ -185,24 +185,26 @@ void LoopsAdvancing(const Case& c, Findings& out) {
     if (worker.snapshot == nullptr || !worker.snapshot->progress.has_value()) continue;
     const Progress& progress = *worker.snapshot->progress;
     if (!progress.step.has_value()) continue;
-    if (progress.phase == Phase::kUnspecified) between.push_back(*progress.step);
+    const bool is_between = progress.phase == Phase::kUnspecified;
+    if (is_between && !progress.phase_ms.has_value()) between.push_back(*progress.step);
     if (!progress.phase_ms.has_value()) continue;
     // A loop that makes steps enters step and input anew each time. Who asks about a job that has
     // just begun to evaluate or to save after a step asks about one that advances.
     const bool makes_steps = progress.phase == Phase::kStep || progress.phase == Phase::kInput;
     const bool rests = progress.phase == Phase::kEval || progress.phase == Phase::kCheckpoint;
     const bool has_just_made_one = asked && rests && *progress.phase_ms < kJustEnteredMs;
-    if (!makes_steps && !has_just_made_one) continue;
+    if (!makes_steps && !has_just_made_one && !is_between) continue;
     ++telling;
     if (*progress.phase_ms >= within_ms) continue;
     ++recent;
+    if (is_between) continue;  // it has entered nothing
     at = std::max(at.value_or(*progress.step), *progress.step);
     if (*progress.phase_ms < kJustEnteredMs) {
       just_made = std::max(just_made.value_or(*progress.step - 1), *progress.step - 1);
     }
   }
-  // Between two phases a page has no time; but no loop enters a step before all loops have made
-  // the step before.
+  // Between two phases a page may have no time; but no loop enters a step before all loops have
+  // made the step before.
   for (const int64_t step : between) {
     ++telling;
     if ((at.has_value() && step >= *at) || (just_made.has_value() && step >= *just_made)) ++recent;

@@ -116,6 +116,21 @@ TEST(Progress, LoopsBetweenTwoPhasesGoOnIfSomebodyHasEnteredTheirStep) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
+TEST(Progress, LoopsThatAreAllBetweenTwoPhasesGoOnIfTheirPagesHaveJustChanged) {
+  Scenario s = OfLoops(200);
+  for (int task = 0; task < 4; ++task) {
+    s.At(0, task).progress = Progress{.step = 41 + task, .phase_ms = 700};
+  }
+  EXPECT_EQ(Diagnose(s), "NO_HANG/RUNNING");
+  s.At(0, 2).progress->phase_ms = kLoopMovesWithinMs;
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+  // One that only leaves a step has not entered the next: nothing shows that the others could.
+  s = OfLoops(200);
+  s.At(0, 0).progress = Progress{.step = 41, .phase_ms = 200};
+  for (int task : {1, 2, 3}) s.At(0, task).progress = Progress{.step = 41};
+  EXPECT_EQ(Diagnose(s), "UNKNOWN");
+}
+
 TEST(Progress, LoopsThatStandOrFailOrAreSilentProveNothing) {
   EXPECT_EQ(Diagnose(OfLoops(kLoopMovesWithinMs)), "UNKNOWN");
   Scenario one_stands = OfLoops(200);

@@ -26,6 +26,7 @@ import processes
 import truth
 from fault import LAST_STEP, STEADY
 from faults import FAULTS
+from launchers import LAUNCHERS, launched
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -99,10 +100,6 @@ class Rank:
             with open(self.path("steps"), "rb") as file:
                 return int.from_bytes(file.read(8), sys.byteorder)
         return 0
-
-
-# Shells that start the program, and wait for it.
-LAUNCHERS = {"script": '"$@"; exit $?', "tee": '"$@" 2>&1 | tee /dev/null'}
 
 
 class Run:
@@ -355,14 +352,15 @@ class Run:
         enter = self.network.enter(rank.host)
         beside = [f"{self.asked.bin}/rapideye-agent"] + agent + self._tls("agent")
         if not self.asked.sidecar:
-            launched = _launched(self.asked.launcher, training) if self.asked.launcher else training
+            if self.asked.launcher:
+                training = launched(self.asked.launcher, training)
             rank.process = processes.start(
-                enter + beside + ["exec", "--"] + launched, rank.path("log"), env=environment
+                enter + beside + ["exec", "--"] + training, rank.path("log"), env=environment
             )
             return
         # The launcher has the log as its output, too.
         processes.start(
-            enter + _launched("script", training), rank.path("log"), env=environment
+            enter + launched("script", training), rank.path("log"), env=environment
         )
         rank.process = processes.start(
             enter + beside + [f"--log={rank.path('log')}"],
@@ -492,10 +490,6 @@ def _text(path):
         with open(path, encoding="utf-8", errors="replace") as file:
             return file.read()
     return ""
-
-
-def _launched(launcher, command):
-    return ["/bin/sh", "-c", LAUNCHERS[launcher], "sh"] + command
 
 
 def _unpack(packed, plain):

@@ -17,6 +17,7 @@ import networks
 import processes
 import table
 from faults import FAULTS
+from launchers import LAUNCHERS
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -45,9 +46,9 @@ def arguments():
     )
     parser.add_argument(
         "--launcher",
-        choices=["script", "tee"],
-        help="what `rapideye-agent exec` starts is a script that starts the program, or that passes "
-        "its output through tee",
+        choices=LAUNCHERS,
+        help="what `rapideye-agent exec` starts is a script that starts the program, that passes its "
+        "output through tee, or that starts it until it succeeds; or a Python program",
     )
     parser.add_argument(
         "--program",

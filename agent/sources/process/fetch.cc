@@ -233,19 +233,27 @@ void ProcessWatch::SearchBelowCommand(absl::Duration now) {
   if (!command_.has_value() || !process_.has_value() || now < next_command_search_) return;
   const bool is_command = process_->id.pid == *command_;
   if (is_command == process_->Ended() || !(is_command || below_command_)) return;
-  if (is_command && process_->cpu_ms >= 1000 * kLeastWorkSeconds &&
-      !IsLauncher(process_->command)) {
-    return;
-  }
-  next_command_search_ = now + kStartedSpacing;
-  std::vector<Candidate> started = FindStarted(proc_root_, dev_root_, *command_);
-  std::erase_if(started, [&](const Candidate& one) {
+  next_command_search_ = now + command_search_spacing_;
+  std::vector<Candidate> candidates = FindStarted(proc_root_, dev_root_, *command_);
+  std::erase_if(candidates, [&](const Candidate& one) {
     return one.stat.id.start_ticks < process_->id.start_ticks || one.stat.id == process_->id;
   });
-  const std::optional<ProcessStat> stat = ChooseTraining(started);
-  if (!stat.has_value()) return;
+  const bool may_train =
+      is_command && process_->cpu_ms >= 1000 * kLeastWorkSeconds && !IsLauncher(process_->command);
+  if (may_train) {
+    const bool more = candidates.size() > most_candidates_;
+    command_search_spacing_ =
+        more ? kStartedSpacing : std::min(2 * command_search_spacing_, kMostStartedSpacing);
+    most_candidates_ = std::max(most_candidates_, candidates.size());
+    const std::optional<ProcessStat> stat = ReadStat(*command_);
+    if (candidates.empty() || !stat.has_value()) return;
+    candidates.push_back(LookAtCandidate(proc_root_, dev_root_, *stat));
+  }
+  const std::optional<ProcessStat> stat = ChooseTraining(candidates);
+  if (!stat.has_value() || stat->id == process_->id) return;
   Adopt(*stat);
   below_command_ = true;
+  command_search_spacing_ = kStartedSpacing;
 }
 
 std::string ProcessWatch::Search(const std::set<uint64_t>& inodes) {

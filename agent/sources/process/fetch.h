@@ -2,6 +2,7 @@
 #ifndef RAPIDEYE_AGENT_SOURCES_PROCESS_FETCH_H_
 #define RAPIDEYE_AGENT_SOURCES_PROCESS_FETCH_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -11,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "agent/sources/process/fetch_oom.h"
+#include "agent/sources/process/limits.h"
 #include "agent/sources/process/parse.h"
 #include "agent/sources/process/state.h"
 #include "proto/common/address/address.h"
@@ -65,7 +67,8 @@ class ProcessWatch {
   // Follows the process that writes the log, if no process is followed yet.
   void SearchByLog(absl::Duration now);
   // Follows the process that trains below a command that does not train by itself; once it has
-  // ended, the next one that the command starts.
+  // ended, the next one that the command starts. A command that has worked itself may be a Python
+  // program that only launches: it is compared with those below it.
   void SearchBelowCommand(absl::Duration now);
   void Adopt(const ProcessStat& stat);
   static void CloseDescriptor(int& descriptor);
@@ -90,6 +93,8 @@ class ProcessWatch {
   absl::Duration next_search_ = -absl::InfiniteDuration();
   absl::Duration next_log_search_ = -absl::InfiniteDuration();
   absl::Duration next_command_search_ = -absl::InfiniteDuration();
+  absl::Duration command_search_spacing_ = kStartedSpacing;
+  size_t most_candidates_ = 0;                // that a command had which may train itself
   std::optional<absl::Duration> ended_seen_;  // when the known process was first seen ended
   std::string unavailable_;
 };

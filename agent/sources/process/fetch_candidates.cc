@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include "absl/status/statusor.h"
@@ -41,7 +42,7 @@ const Candidate* Worker(const std::vector<Candidate>& candidates, const Candidat
   const Candidate* best = nullptr;
   for (const Candidate& one : candidates) {
     const bool works = one.stat.parent == parent.stat.id.pid &&
-                       one.threads >= kFarMoreThreads * parent.threads &&
+                       one.threads >= kFarMoreThreads * std::max<int64_t>(1, parent.threads) &&
                        one.stat.cpu_ticks > parent.stat.cpu_ticks;
     if (works && (best == nullptr || one.stat.cpu_ticks > best->stat.cpu_ticks)) best = &one;
   }
@@ -65,12 +66,22 @@ bool HasChips(const std::string& folder, const std::string& dev_root) {
   return found;
 }
 
-int64_t ThreadsOf(const std::string& folder) {
+std::optional<ProcessStat> ReadStat(const std::string& folder) {
+  const auto line = file::ReadSmallFile(absl::StrCat(folder, "/stat"), kMaxProcFileBytes);
+  const absl::StatusOr<ProcessStat> stat = ParseProcessStat(line.value_or(""));
+  if (!stat.ok()) return std::nullopt;
+  return *stat;
+}
+
+// A library that is only imported starts a pool with a thread for each processor of the host
+// (OpenBLAS): those never run.
+int64_t ThreadsThatWorked(const std::string& folder) {
   int64_t threads = 0;
-  file::ForEachEntry(folder + "/task", [&](const char* name) {
-    int64_t number = 0;
-    threads += absl::SimpleAtoi(name, &number) ? 1 : 0;
-    return threads < int64_t{kMaxTreeThreads};
+  size_t seen = 0;
+  file::ForEachEntry(absl::StrCat(folder, "/task"), [&](const char* name) {
+    const std::optional<ProcessStat> stat = ReadStat(absl::StrCat(folder, "/task/", name));
+    threads += stat.has_value() && stat->cpu_ticks > 0 ? 1 : 0;
+    return ++seen < kMaxTreeThreads;
   });
   return threads;
 }
@@ -85,7 +96,7 @@ bool IsLauncher(absl::string_view command) {
 Candidate LookAtCandidate(const std::string& proc_root, const std::string& dev_root,
                           const ProcessStat& stat) {
   const std::string folder = absl::StrCat(proc_root, "/", stat.id.pid);
-  return {stat, ThreadsOf(folder), HasChips(folder, dev_root)};
+  return {stat, ThreadsThatWorked(folder), HasChips(folder, dev_root)};
 }
 
 std::optional<ProcessStat> ChooseTraining(const std::vector<Candidate>& candidates) {
@@ -118,12 +129,19 @@ std::vector<Candidate> FindStarted(const std::string& proc_root, const std::stri
                                    int64_t pid) {
   static const int64_t kWork = std::max<int64_t>(1, sysconf(_SC_CLK_TCK)) * kLeastWorkSeconds;
   std::vector<Candidate> started;
+  // Of a process that is left out, what stands in its place as a parent. Parents are listed first.
+  std::map<int64_t, int64_t> stands_for;
   for (const int64_t child : ProcessesBelow(proc_root, pid)) {
-    const auto line =
-        file::ReadSmallFile(absl::StrCat(proc_root, "/", child, "/stat"), kMaxProcFileBytes);
-    const absl::StatusOr<ProcessStat> stat = ParseProcessStat(line.value_or(""));
-    if (!stat.ok() || stat->state == ProcessState::kZombie || stat->cpu_ticks < kWork) continue;
-    started.push_back(LookAtCandidate(proc_root, dev_root, *stat));
+    std::optional<ProcessStat> stat = ReadStat(absl::StrCat(proc_root, "/", child));
+    if (!stat.has_value()) continue;
+    const auto parent = stands_for.find(stat->parent);
+    if (parent != stands_for.end()) stat->parent = parent->second;
+    const bool works = stat->state != ProcessState::kZombie && stat->cpu_ticks >= kWork;
+    if (!works || IsLauncher(stat->command)) {
+      stands_for[child] = stat->parent;
+    } else {
+      started.push_back(LookAtCandidate(proc_root, dev_root, *stat));
+    }
   }
   return started;
 }

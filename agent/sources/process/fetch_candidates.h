@@ -14,7 +14,7 @@ namespace rapideye::agent {
 
 struct Candidate {
   ProcessStat stat;
-  int64_t threads = 0;
+  int64_t threads = 0;  // those that have used CPU time
   bool has_chips = false;
 };
 
@@ -33,7 +33,8 @@ bool IsLauncher(absl::string_view command);
 std::optional<ProcessStat> ChooseTraining(const std::vector<Candidate>& candidates);
 
 // The processes that a process has started, and those that these have started, as far as they have
-// done work: `sleep` in a script has not.
+// done work: `sleep` in a script has not. Launchers among them are left out: their children count
+// as their parents'.
 std::vector<Candidate> FindStarted(const std::string& proc_root, const std::string& dev_root,
                                    int64_t pid);
 

@@ -38,6 +38,11 @@ TEST(ChooseTrainingTest, APythonProgramThatOnlyLaunchesIsNotIt) {
             11);
 }
 
+TEST(ChooseTrainingTest, OfALauncherWithoutThreadsThatRanNothingIsKnown) {
+  // Its threads could not be read: then any process would have far more.
+  EXPECT_EQ(Chosen({One(10, 1, "python", 0, 300), One(11, 10, "python", 3, 5000)}), 10);
+}
+
 TEST(ChooseTrainingTest, WhoeverHasTheChipsIsIt) {
   std::vector<Candidate> candidates = {One(10, 1, "python", 60, 9000), One(11, 10, "python", 3, 5)};
   EXPECT_EQ(Chosen(candidates), 10);

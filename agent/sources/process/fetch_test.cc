@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -150,20 +151,26 @@ class FakeProc {
     std::vector<int> children = {};
     char state = 'S';
     int exit_status = 0;
+    int threads = 1;
   };
   void Write(const Entry& entry, std::initializer_list<int> sockets = {}) {
-    const auto& [pid, start, command, parent, cpu_ticks, children, state, exit_status] = entry;
+    const auto& [pid, start, command, parent, cpu_ticks, children, state, exit_status, threads] =
+        entry;
     const std::string folder = absl::StrCat(root_, "/", pid);
     std::filesystem::remove_all(folder);
     std::filesystem::create_directories(folder + "/fd");
-    const std::string thread = absl::StrCat(folder, "/task/", pid);
-    std::filesystem::create_directories(thread);
-    std::ofstream(thread + "/children") << absl::StrJoin(children, " ");
-    std::ofstream stat(folder + "/stat");
+    std::ostringstream stat;
     stat << pid << " (" << command << ") " << state << " " << parent << " 1 1 0 -1 0 0 0 0 0 0 "
          << cpu_ticks << " 0 0 20 0 1 0 " << start << " 0 0 0 " << (state == 'Z' ? 0 : 4096);
     for (int field = 27; field < 52; ++field) stat << " 0";
     stat << " " << exit_status << "\n";
+    std::ofstream(folder + "/stat") << stat.str();
+    for (int i = 0; i < threads; ++i) {
+      const std::string thread = absl::StrCat(folder, "/task/", pid + 1000 * i);
+      std::filesystem::create_directories(thread);
+      std::ofstream(thread + "/stat") << stat.str();
+      std::ofstream(thread + "/children") << (i == 0 ? absl::StrJoin(children, " ") : "");
+    }
     std::ofstream(folder + "/wchan") << "futex_wait_queue";
     for (const int socket : sockets) {
       std::filesystem::create_symlink(absl::StrCat("socket:[", socket, "]"),
@@ -311,6 +318,34 @@ TEST_F(FakeProcTest, WhatAScriptStartsIsTheTrainingProcess) {
   reading = watch.Read(now_ += absl::Seconds(1));
   EXPECT_EQ(reading.process->exit_code, 137);
   EXPECT_FALSE(reading.end_awaited);
+}
+
+TEST_F(FakeProcTest, APythonProgramThatHasWorkedMayOnlyLaunch) {
+  ProcessWatch watch(proc_.root(), *ParseEndpoint("localhost:8431"), /*command=*/20);
+  const auto read_after = [&](absl::Duration time) {
+    return watch.Read(now_ += time).process->id.pid;
+  };
+  const auto write_command = [&](std::vector<int> children, int threads) {
+    proc_.Write({.pid = 20,
+                 .command = "python",
+                 .cpu_ticks = 300,
+                 .children = std::move(children),
+                 .threads = threads});
+  };
+  // It trains, and has a process that reads ahead.
+  write_command({21}, 20);
+  proc_.Write({.pid = 21, .command = "python", .parent = 20, .cpu_ticks = 900, .threads = 3});
+  EXPECT_EQ(read_after(absl::Seconds(5)), 20);
+  EXPECT_EQ(read_after(absl::Minutes(10)), 20);
+  // It launches. What it started has only begun; later it has done more work than the launcher.
+  write_command({30}, 2);
+  proc_.Write({.pid = 30, .command = "bash", .parent = 20, .cpu_ticks = 0, .children = {31}});
+  proc_.Write({.pid = 31, .command = "python", .parent = 30, .cpu_ticks = 200, .threads = 1});
+  EXPECT_EQ(read_after(absl::Minutes(10)), 20);
+  proc_.Write({.pid = 31, .command = "python", .parent = 30, .cpu_ticks = 400, .threads = 20});
+  EXPECT_EQ(read_after(absl::Minutes(10)), 31);
+  // The program that stood above it does not come back while it lives.
+  EXPECT_EQ(read_after(absl::Minutes(10)), 31);
 }
 
 TEST(ProcessWatchTest, TheEndOfAScriptIsSeenAtOnceAfterThatOfItsProgram) {

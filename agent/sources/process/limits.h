@@ -29,8 +29,11 @@ inline constexpr size_t kMaxTreeProcesses = 64;
 // CPU time below which a process does not train: importing JAX or PyTorch alone takes more. A
 // command that has used less has only started others.
 inline constexpr int64_t kLeastWorkSeconds = 1;
-// While no process below a command trains, they are listed no more often than this.
+// While no process below a command trains, they are listed no more often than this. Below a command
+// that may train itself the spacing doubles with each look that finds no more of them: most such
+// commands train, and a look reads a file of each of their threads.
 inline constexpr absl::Duration kStartedSpacing = absl::Seconds(5);
+inline constexpr absl::Duration kMostStartedSpacing = absl::Minutes(5);
 // A search by the log goes through all processes of the host, twice.
 inline constexpr absl::Duration kLogWriterSpacing = absl::Seconds(30);
 inline constexpr size_t kMaxLogWriters = 256;

@@ -21,11 +21,13 @@ void ProgressPageState::Observe(const ProgressReading& reading, const JobFacts&,
       last_.has_value() && (last_->step.has_value() || last_->phase != Phase::kUnspecified);
   if (!tells) {
     last_advance_.reset();
+    was_seen_to_change_ = false;
   } else if (!before.has_value() || !last_advance_.has_value()) {
     // A phase that is found under way may have begun long ago.
     last_advance_ = now - last_->phase_for.value_or(absl::ZeroDuration());
   } else if (before->step != last_->step || before->phase != last_->phase) {
     last_advance_ = now;
+    was_seen_to_change_ = true;
   }
 }
 
@@ -56,6 +58,9 @@ std::optional<Progress> ProgressPageState::Now(absl::Duration now) const {
   progress.step = last_->step;
   progress.phase = last_->phase;
   progress.phase_ms = aged(last_->phase_for);
+  if (progress.phase == Phase::kUnspecified && was_seen_to_change_) {
+    progress.phase_ms = absl::ToInt64Milliseconds(now - *last_advance_);
+  }
   progress.input_wait_ms = aged(last_->input_wait);
   return progress;
 }

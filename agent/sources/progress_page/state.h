@@ -60,7 +60,8 @@ class ProgressPageState final : public StateOf<ProgressReading> {
   std::optional<absl::Duration> last_advance() const { return last_advance_; }
   // Empty: not known.
   DeviceRange slice_devices() const { return last_ ? last_->slice_devices : DeviceRange(); }
-  // The progress now: ages have grown since the look.
+  // The progress now: ages have grown since the look. Of a page between two phases `phase_ms` is
+  // the time since it was seen to change.
   std::optional<Progress> Now(absl::Duration now) const;
 
  private:
@@ -68,6 +69,7 @@ class ProgressPageState final : public StateOf<ProgressReading> {
   std::optional<ProgressSample> last_;
   absl::Duration seen_;
   std::optional<absl::Duration> last_advance_;
+  bool was_seen_to_change_ = false;  // before, `last_advance_` is when it was found
 };
 
 struct ProgressPageSource : SourceOf<ProgressPageState, ProgressReading> {
