@@ -168,6 +168,26 @@ bool Surer(const Finding& a, const Finding& b) {
                                       b.culprits.end(), before);
 }
 
+// True if somebody asks about a job in which the mates of every missing worker move at this moment:
+// within a slice they stand at the next collective without it. Then the worker's agent is missing,
+// and probes of its host are dropped on their way.
+bool GoesOnWithout(const Case& c, const Finding& missing) {
+  if (c.capture.header.trigger != "operator") return false;
+  return std::all_of(missing.culprits.begin(), missing.culprits.end(), [&c](const Culprit& one) {
+    int mates = 0;
+    int moving = 0;
+    for (const Unit& unit : c.positions.units()) {
+      if (c.worker(unit.worker).id.slice != one.worker.slice) continue;
+      ++mates;
+      moving += std::min(unit.frozen_ms.value_or(kJustEnteredMs),
+                         unit.stuck_ms.value_or(kJustEnteredMs)) < kJustEnteredMs
+                    ? 1
+                    : 0;
+    }
+    return moving > kAdvancingShare * mates;
+  });
+}
+
 class Decider {
  public:
   Decider(const Case& c, Findings findings) : c_(c), findings_(std::move(findings)) {}
@@ -285,12 +305,12 @@ bool Decider::TakeProgress() {
   });
   const bool advancing = progress.confidence >= kConfidenceAdvancing;
   // A worker that is gone completes no launch any more, however recent the others' launches are.
-  const bool somebody_is_gone = progress.detail != Detail::kEnded &&
-                                std::any_of(items.begin(), items.end(), [](const Finding& finding) {
-                                  return finding.basis == Basis::kAbsence &&
-                                         finding.detail == Detail::kWorkerLost &&
-                                         finding.confidence >= kConfidenceLostClosed;
-                                });
+  const bool somebody_is_gone =
+      progress.detail != Detail::kEnded &&
+      std::any_of(items.begin(), items.end(), [this](const Finding& finding) {
+        return finding.basis == Basis::kAbsence && finding.detail == Detail::kWorkerLost &&
+               finding.confidence >= kConfidenceLostClosed && !GoesOnWithout(c_, finding);
+      });
   const bool contradicted =
       somebody_is_gone ||
       (!advancing && std::any_of(items.begin(), items.end(), [&](const Finding& finding) {

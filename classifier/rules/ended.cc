@@ -191,12 +191,16 @@ bool FellAfterTheLeader(const Case& c) {
 }
 
 // The reason in what went before the exits against an end on purpose; absent: there is none.
-std::optional<NotEndedOnPurpose> ObjectionBeforeTheEnd(const Case& c) {
+// `finished`: all have ended well, or those that did not fell after the others had.
+std::optional<NotEndedOnPurpose> ObjectionBeforeTheEnd(const Case& c, bool finished) {
   if (c.timeline.hang_declared) return NotEndedOnPurpose{NotOnPurpose::kHangDeclared};
   const bool failed =
       std::any_of(c.timeline.errors.begin(), c.timeline.errors.end(),
                   [](const ErrorEvent& event) { return event.kind != ErrorKind::kExit; });
   if (failed) return NotEndedOnPurpose{NotOnPurpose::kFailureBefore};
+  // After its last step a job writes, evaluates on its hosts or uploads for longer than a launch
+  // takes; nobody had noticed a hang before the first exit.
+  if (finished && c.capture.header.trigger == "exit") return std::nullopt;
   // Polls of an idle core see no launch of a short step: only its runtime tells when it ended one.
   const auto shows_time = [](const Unit& unit) {
     return unit.state != UnitState::kIdle || unit.stuck_ms.has_value();
@@ -257,10 +261,12 @@ std::optional<NotEndedOnPurpose> Objection(const Case& c) {
       signal = manner.signal;
     }
   }
-  // In a job of one process, that process alone ends the job, with status 0.
-  const bool all_of_it = c.topology.workers().size() == 1 && ended_well == 1;
+  // One process that ended with status 0 is all that is known of a job of one or two: nobody lives
+  // who could wait for it.
+  const auto workers = static_cast<int>(c.topology.workers().size());
+  const bool all_of_it = ended_well == 1 && workers <= kLeastProcesses;
   if (gone < kLeastProcesses && !all_of_it) return NotEndedOnPurpose{NotOnPurpose::kTooFew};
-  return ObjectionBeforeTheEnd(c);
+  return ObjectionBeforeTheEnd(c, fell_after_the_end || ended_well == workers);
 }
 
 }  // namespace

@@ -24,6 +24,47 @@ TEST(Ended, IdleCoresWithoutAClockOfTheirRuntimeDoNotShowAStandstill) {
   EXPECT_EQ(Diagnose(s), "NO_HANG/ENDED");
 }
 
+TEST(Ended, AJobMayTakeLongBetweenItsLastStepAndItsEnd) {
+  Scenario s;
+  s.capture.header.trigger = "exit";
+  const auto end = [&s](int32_t status_of_last) {
+    for (int slice = 0; slice < 2; ++slice) {
+      for (int task = 0; task < 4; ++task) {
+        s.MakeIdle(slice, task);
+        s.Exit(slice, task, 4'000, slice + task == 4 ? status_of_last : 0);
+      }
+    }
+    s.StandFor(90'000, 90'000);
+  };
+  end(0);
+  EXPECT_EQ(Diagnose(s), "NO_HANG/ENDED");
+  end(1);  // it falls over as it ends
+  EXPECT_EQ(Diagnose(s), "NO_HANG/ENDED");
+}
+
+TEST(Ended, AJobThatWasNoticedToHangHungWhateverStatusItsProcessesEndedWith) {
+  Scenario s;
+  s.capture.header.trigger = "no-progress";
+  s.StandFor(90'000, 90'000);
+  for (int slice = 0; slice < 2; ++slice) {
+    for (int task = 0; task < 4; ++task) s.Exit(slice, task, 4'000, 0);
+  }
+  EXPECT_NE(Diagnose(s), "NO_HANG/ENDED");
+  s.capture.header.trigger = "exit";
+  EXPECT_EQ(Diagnose(s), "NO_HANG/ENDED");
+}
+
+TEST(Ended, OfTwoProcessesTheOneOfWhichNothingIsKnownSaysNothingAgainstIt) {
+  Scenario s({.slices = 1, .tasks = 2});
+  s.StandFor(400, 400);
+  s.Exit(0, 0, 500, 0);
+  EXPECT_NE(Diagnose(s), "NO_HANG/ENDED");  // the other one lives
+  s.Remove(0, 1);
+  EXPECT_EQ(Diagnose(s), "NO_HANG/ENDED");
+  s.Exit(0, 0, 500, 1);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.0");
+}
+
 constexpr int kSigAbrt = 6;
 constexpr int kSigKill = 9;
 constexpr int kSigTerm = 15;

@@ -30,6 +30,31 @@ TEST(Progress, WhoIsGoneCompletesNothingMore) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/WORKER_LOST 0.1");
 }
 
+// Probes of a host may be dropped on their way, and its agent may not answer.
+TEST(Progress, WhoseMatesMoveAtThisMomentIsNotGoneForWhoAsks) {
+  Scenario s;
+  s.capture.header.trigger = "operator";
+  s.StandFor(10'000, 5000);
+  s.ProbeAll();
+  s.Remove(0, 1);
+  for (const Snapshot& snapshot : s.capture.snapshots) s.FailProbes({0, 1}, snapshot.worker);
+  const auto move = [&s](int slice) {
+    for (Snapshot& snapshot : s.capture.snapshots) {
+      if (snapshot.worker.slice != slice) continue;
+      for (Core& core : snapshot.cores) {
+        for (Sequencer& sequencer : core.sequencers) sequencer.frozen_ms = 300;
+      }
+    }
+  };
+  // Another slice may go on for the rest of its step.
+  move(1);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/WORKER_LOST 0.1");
+  move(0);
+  EXPECT_EQ(Diagnose(s), "NO_HANG/RUNNING");
+  s.capture.header.trigger = "no-progress";
+  EXPECT_NE(Diagnose(s), "NO_HANG/RUNNING");
+}
+
 // A new process shows its idle cores for the first time.
 TEST(Progress, CoresOfAProcessThatHasJustBegunHaveCompletedNothing) {
   Scenario s;

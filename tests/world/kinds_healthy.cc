@@ -1,4 +1,6 @@
 // Jobs that work, work slowly, pause or have ended.
+#include <algorithm>
+
 #include "tests/world/kinds.h"
 
 namespace rapideye::world {
@@ -29,14 +31,23 @@ void Compiling(Draft& draft) {
   draft.NoHang({});
 }
 
+// The threshold was learnt from steps that take as long as that of the slow worker.
+void LearnFrom(double seconds, Draft& draft) {
+  draft.plan.threshold = std::max(draft.plan.threshold, 2 * seconds);
+}
+
 void SlowRank(Draft& draft) {
   Training(draft);
-  draft.plan.slow_workers[draft.AnyWorker()] = draft.random.Uniform(1.5, 6);
+  const double factor = draft.random.Uniform(1.5, 6);
+  draft.plan.slow_workers[draft.AnyWorker()] = factor;
+  LearnFrom(factor * draft.plan.schedule.step_seconds, draft);
 }
 
 void SlowLoader(Draft& draft) {
   Training(draft);
-  draft.plan.slow_loaders[draft.AnyWorker()] = draft.random.Uniform(3, 8);
+  const double factor = draft.random.Uniform(3, 8);
+  draft.plan.slow_loaders[draft.AnyWorker()] = factor;
+  LearnFrom(factor * draft.plan.schedule.batch_seconds, draft);
 }
 
 void LossyHost(Draft& draft) {
