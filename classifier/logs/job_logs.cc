@@ -131,12 +131,18 @@ struct Worker {
 
 using Workers = std::map<WorkerId, Worker>;
 
-// The size of the job by its logs; 0: no log tells it. The job has room for every task that the
-// coordination service misses.
-int32_t SizeOf(const std::vector<OneLog>& logs) {
+// The size of the job as a log states it; 0: none does.
+int32_t StatedSizeOf(const std::vector<OneLog>& logs) {
   int32_t size = 0;
+  for (const OneLog& log : logs) size = std::max(size, log.reading.size.value_or(0));
+  return size;
+}
+
+// The least size of the job by its logs; 0: no log tells it. The job has room for every task that
+// the coordination service misses.
+int32_t SizeOf(const std::vector<OneLog>& logs) {
+  int32_t size = StatedSizeOf(logs);
   for (const OneLog& log : logs) {
-    size = std::max(size, log.reading.size.value_or(0));
     for (const StreamEvent& event : log.reading.events) {
       const LogKind kind = event.event.kind;
       if (kind != LogKind::kCoordinationTimeout && kind != LogKind::kMissedHealthChecks &&
@@ -160,15 +166,16 @@ int32_t TellerOf(const std::vector<LogEvent>& events) {
   return teller;
 }
 
-// Hosts that share a log are counted as ranks only if there are as many as the job has: of a host
-// that never spoke no line tells the place.
+// Hosts that share a log are counted as ranks only if there are as many as the job has, or at least
+// as many as its logs know of: of a host that never spoke no line tells the place.
 void DropUncountedHosts(std::vector<OneLog>& logs) {
   std::set<std::string> hosts;
   for (const OneLog& log : logs) {
     if (!log.name.host.empty() && !log.name.process) hosts.insert(log.name.host);
   }
-  const int32_t size = SizeOf(logs);
-  if (hosts.empty() || size == 0 || hosts.size() == static_cast<size_t>(size)) return;
+  const auto size = static_cast<size_t>(SizeOf(logs));
+  const bool all_speak = StatedSizeOf(logs) > 0 ? hosts.size() == size : hosts.size() >= size;
+  if (hosts.empty() || all_speak) return;
   for (OneLog& log : logs) {
     const bool counted = !log.name.host.empty() && !log.name.process && !log.name.said;
     log.name.of_nobody = log.name.of_nobody || counted;

@@ -19,6 +19,7 @@ constexpr size_t kMaxRankDigits = 6;
 constexpr size_t kMaxReplicaBytes = 64;
 constexpr size_t kMaxRayLabelBytes = 256;
 constexpr size_t kMaxHostBytes = 63;
+constexpr size_t kMaxPodBytes = 253;  // Kubernetes allows no more
 // pdsh labels every line; a shell's or a launcher's own lines may stand between.
 constexpr double kHostLines = 0.9;
 // The year that a line without a year is given.
@@ -183,20 +184,64 @@ std::optional<LineLabel> TakeHost(absl::string_view line) {
   return label;
 }
 
-// True if hosts take turns and stand on nearly every line, as those do who share one output. Names
+std::optional<LineLabel> TakeBar(absl::string_view line) {
+  const size_t end = line.substr(0, kMaxHostBytes + 1).find_first_of(" |");
+  if (end == absl::string_view::npos || !IsHost(line.substr(0, end))) return std::nullopt;
+  // Names are filled up to the length of the longest.
+  size_t at = std::min(line.find_first_not_of(' ', end), line.size());
+  if (!Accept(line, "|", at)) return std::nullopt;
+  Accept(line, " ", at);
+  LineLabel label;
+  label.host = line.substr(0, end);
+  label.text = at;
+  return label;
+}
+
+std::optional<LineLabel> TakeStern(absl::string_view line) {
+  static const RE2* const kPod =
+      new RE2("^([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?-[a-z0-9]+) [a-z](?:[a-z0-9-]*[a-z0-9])?(?: |$)");
+  re2::StringPiece text(line.data(), line.size());
+  re2::StringPiece pod;
+  if (!RE2::Consume(&text, *kPod, &pod)) return std::nullopt;
+  LineLabel label;
+  label.pod = absl::string_view(pod.data(), pod.size());
+  if (label.pod.size() > kMaxPodBytes || !IsHost(label.pod)) return std::nullopt;
+  label.text = line.size() - text.size();
+  return label;
+}
+
+std::optional<LineLabel> TakeJournal(absl::string_view line) {
+  static const RE2* const kSource =
+      new RE2("^ ?([\\w.-]{1,63}) [\\w./@-]{1,63}(?:\\[\\d{1,9}\\])?:(?: |$)");
+  const std::optional<LineTime> time = TakeLineTime(line, kNoYear);
+  if (!time || time->text == 0) return std::nullopt;
+  re2::StringPiece text(line.data() + time->text, line.size() - time->text);
+  re2::StringPiece host;
+  if (!RE2::Consume(&text, *kSource, &host)) return std::nullopt;
+  LineLabel label;
+  label.host = absl::string_view(host.data(), host.size());
+  // A host whose name has no number tells no place.
+  if (label.host.find_first_of("0123456789") == absl::string_view::npos) return std::nullopt;
+  label.unix_ms = time->unix_ms;
+  label.text = line.size() - text.size();
+  return label;
+}
+
+// True if names take turns and stand on nearly every line, as those do who share one output. Names
 // that each come once, in one row, are headings.
-bool AreHosts(const std::vector<absl::string_view>& lines) {
+bool TakeTurns(const std::vector<absl::string_view>& lines, LabelForm form) {
   std::set<absl::string_view> seen;
   absl::string_view last;
   size_t labelled = 0;
   bool returned = false;
   for (absl::string_view line : lines) {
-    const std::optional<LineLabel> label = TakeHost(line);
+    const std::optional<LineLabel> label = TakeLabel(line, form);
     if (!label) continue;
     ++labelled;
-    returned = returned || (label->host != last && seen.contains(label->host));
-    last = label->host;
-    seen.insert(label->host);
+    const absl::string_view name = label->pod.empty() ? label->host : label->pod;
+    returned = returned || (name != last && seen.contains(name));
+    last = name;
+    seen.insert(name);
   }
   return returned &&
          kHostLines * static_cast<double>(lines.size()) <= static_cast<double>(labelled);
@@ -231,6 +276,12 @@ std::optional<LineLabel> TakeLabel(absl::string_view line, LabelForm form) {
       return TakeXlaDist(line);
     case LabelForm::kHost:
       return TakeHost(line);
+    case LabelForm::kBar:
+      return TakeBar(line);
+    case LabelForm::kStern:
+      return TakeStern(line);
+    case LabelForm::kJournal:
+      return TakeJournal(line);
   }
   return std::nullopt;
 }
@@ -250,7 +301,11 @@ LabelForm FormOfLabels(const std::vector<absl::string_view>& lines) {
     if (form == LabelForm::kNumber && OnlyCount(numbers) && numbers.size() > 8) continue;
     return form;
   }
-  return AreHosts(lines) ? LabelForm::kHost : LabelForm::kNone;
+  for (LabelForm form :
+       {LabelForm::kHost, LabelForm::kBar, LabelForm::kJournal, LabelForm::kStern}) {
+    if (TakeTurns(lines, form)) return form;
+  }
+  return LabelForm::kNone;
 }
 
 bool IsLogLine(absl::string_view line) {

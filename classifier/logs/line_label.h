@@ -17,7 +17,7 @@ struct LineLabel {
   std::optional<int32_t> rank;
   absl::string_view pod;           // and its container: "train-slice-0-2-x2k2q/jax"
   std::string process;             // of Ray: "10.0.0.2/954", its host (or "") and number
-  absl::string_view host;          // of pdsh: "node3"
+  absl::string_view host;          // of pdsh, of Docker Compose, of a journal: "node3"
   size_t text = 0;                 // where the line proper begins
   std::optional<int64_t> unix_ms;  // the time that stands before the label
 };
@@ -31,6 +31,9 @@ enum class LabelForm {
   kRay,      // "(RayTrainWorker pid=954, ip=10.0.0.2) text", "(RayTrainWorker pid=954) text"
   kXlaDist,  // torch_xla: "2021-06-11 00:34:32 10.164.0.13 [3] text"
   kHost,     // pdsh, clush and gcloud, on each line: "node3: text", "10.0.0.2: text"
+  kBar,      // docker compose, on each line: "worker-2  | text"
+  kStern,    // on each line: "train-0-2-x2k2q jax text", the pod and its container
+  kJournal,  // journalctl -m, syslog, on each line: "Nov 20 10:00:00 node3 python3[4112]: text"
 };
 
 // The label of a line in this form; absent: the line has none.

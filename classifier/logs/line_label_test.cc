@@ -91,6 +91,48 @@ TEST(LineLabelTest, TakesHostsThatTakeTurns) {
   EXPECT_EQ(FormOfLabels({"node1: a", "node2: b", "node1: c", "text"}), LabelForm::kNone);
 }
 
+TEST(LineLabelTest, TakesTheNamesOfCompose) {
+  EXPECT_EQ(TakeLabel("worker-2   | text", LabelForm::kBar)->host, "worker-2");
+  EXPECT_EQ(TakeLabel("worker-2   | text", LabelForm::kBar)->text, 13U);
+  EXPECT_EQ(TakeLabel("worker-12  |", LabelForm::kBar)->text, 12U);
+  for (const char* line : {"INFO | text", "step 3 | loss 2", "| a | b |", "worker-2 text | text"}) {
+    EXPECT_FALSE(TakeLabel(line, LabelForm::kBar).has_value()) << line;
+  }
+  EXPECT_EQ(FormOfLabels({"worker-1 | a", "worker-2 | b", "worker-1 | c"}), LabelForm::kBar);
+  EXPECT_EQ(FormOfLabels({"worker-1 | a", "worker-2 | b", "worker-3 | c"}), LabelForm::kNone);
+}
+
+TEST(LineLabelTest, TakesThePodsOfStern) {
+  const auto label = TakeLabel("train-0-2-x2k2q jax step 3", LabelForm::kStern);
+  ASSERT_TRUE(label.has_value());
+  EXPECT_EQ(label->pod, "train-0-2-x2k2q");
+  EXPECT_EQ(label->text, 20U);
+  for (const char* line :
+       {"step 3 loss 2", "train jax text", "Train-0 jax text", "train-0 jax: text",
+        "2026-11-20 10:00:00 text", "all-reduce.2 of the step"}) {
+    EXPECT_FALSE(TakeLabel(line, LabelForm::kStern).has_value()) << line;
+  }
+  EXPECT_EQ(FormOfLabels({"train-0 jax a", "train-1 jax b", "train-0 jax c"}), LabelForm::kStern);
+  EXPECT_EQ(FormOfLabels({"train-0 jax a", "train-0 jax b", "train-0 jax c"}), LabelForm::kNone);
+}
+
+TEST(LineLabelTest, TakesTheHostsOfAJournal) {
+  const std::string line = "Nov 20 10:00:02 tpu-3 python3[4113]: step 3";
+  const auto label = TakeLabel(line, LabelForm::kJournal);
+  ASSERT_TRUE(label.has_value());
+  EXPECT_EQ(label->host, "tpu-3");
+  EXPECT_EQ(line.substr(label->text), "step 3");
+  const auto later = TakeLabel("Nov 20 10:01:02 tpu-3 kernel: text", LabelForm::kJournal);
+  ASSERT_TRUE(later.has_value());
+  EXPECT_EQ(*later->unix_ms - *label->unix_ms, 60'000);
+  EXPECT_TRUE(TakeLabel("2026-11-20T10:00:02+0000 tpu-3 python3[4113]: x", LabelForm::kJournal));
+  EXPECT_FALSE(TakeLabel("2026-11-20 10:00:02 INFO train: x", LabelForm::kJournal));
+  EXPECT_FALSE(TakeLabel("tpu-3 python3[4113]: x", LabelForm::kJournal));
+  EXPECT_EQ(FormOfLabels({"Nov 20 10:00:02 tpu-3 a[1]: x", "Nov 20 10:00:02 tpu-2 a[1]: x",
+                          "Nov 20 10:00:03 tpu-3 a[1]: x"}),
+            LabelForm::kJournal);
+}
+
 TEST(LineLabelTest, TellsLogsFromProseAndData) {
   for (const char* line :
        {"2026-11-22 11:26:39,439 INFO jax: x", "I1122 11:26:39.439000   1 a.cc:1] x",

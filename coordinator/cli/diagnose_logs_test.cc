@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "absl/strings/str_cat.h"
 #include "tests/support/run_program.h"
 
 namespace rapideye::cli {
@@ -131,6 +133,91 @@ TEST(DiagnoseLogsTest, ReadsExportsInEitherOrderAndForm) {
     EXPECT_EQ(verdict["detail"], "PROCESS_EXIT");
     EXPECT_THAT(Ranks(verdict), ElementsAre(1));
     EXPECT_EQ(verdict["culprits"][0]["host"], "train-slice-0-1-x2k2q");
+  }
+}
+
+// A job of three, of which one raises, in one file, a line as `write` makes it of each.
+std::string InOneFile(
+    absl::FunctionRef<std::string(int rank, int second, const std::string& text)> write) {
+  std::string file;
+  const auto add = [&](int rank, int second, const std::string& text) {
+    file += write(rank, second, text) + "\n";
+  };
+  for (int step = 1; step <= 3; ++step) {
+    for (int rank = 0; rank < 3; ++rank) add(rank, step, absl::StrCat("completed step: ", step));
+  }
+  add(1, 4, "Traceback (most recent call last):");
+  add(1, 4, "  File \"/job/train.py\", line 181, in <module>");
+  add(1, 4, "ValueError: loss is not finite");
+  add(0, 9, "Barrier timed out. Id: save::1. Timed out task names: /job:jax_worker/task:1");
+  return file;
+}
+
+TEST(DiagnoseLogsTest, ReadsWhatCollectorsOfLogsWrite) {
+  constexpr int64_t kStart = 1'795'348'800;
+  const auto iso = [](int second) { return absl::StrCat("2026-11-22T12:00:0", second, "Z"); };
+  const auto pod = [](int rank) { return absl::StrCat("train-0-", rank); };
+  const std::string files[] = {
+      // Fluent Bit, Filebeat, Loki in two forms, journald, Vertex AI, Vector.
+      InOneFile([&](int rank, int second, const std::string& text) {
+        return ordered_json{
+            {"log", text + "\n"}, {"time", iso(second)}, {"kubernetes", {{"pod_name", pod(rank)}}}}
+            .dump();
+      }),
+      InOneFile([&](int rank, int second, const std::string& text) {
+        return ordered_json{{"@timestamp", iso(second)},
+                            {"kubernetes", {{"pod", {{"name", pod(rank)}}}}},
+                            {"message", text}}
+            .dump();
+      }),
+      InOneFile([&](int rank, int second, const std::string& text) {
+        return ordered_json{
+            {"labels", {{"pod", pod(rank)}}}, {"line", text}, {"timestamp", iso(second)}}
+            .dump();
+      }),
+      InOneFile([&](int rank, int second, const std::string& text) {
+        return ordered_json{{"date", absl::StrCat((kStart + second) * 1'000'000'000)},
+                            {"stream", {{"pod", pod(rank)}}},
+                            {"line", text}}
+            .dump();
+      }),
+      InOneFile([&](int rank, int second, const std::string& text) {
+        return ordered_json{{"__REALTIME_TIMESTAMP", absl::StrCat((kStart + second) * 1'000'000)},
+                            {"_HOSTNAME", absl::StrCat("tpu-", rank)},
+                            {"MESSAGE", text}}
+            .dump();
+      }),
+      InOneFile([&](int rank, int second, const std::string& text) {
+        return ordered_json{
+            {"textPayload", text},
+            {"timestamp", iso(second)},
+            {"resource", {{"labels", {{"task_name", absl::StrCat("workerpool0-", rank)}}}}}}
+            .dump();
+      }),
+      InOneFile([&](int rank, int second, const std::string& text) {
+        return ordered_json{{"host", absl::StrCat("node-", rank)},
+                            {"message", text},
+                            {"ts", static_cast<double>(kStart + second)}}
+            .dump();
+      }),
+      // Docker Compose, stern, a journal of several hosts, pdsh.
+      InOneFile([](int rank, int, const std::string& text) {
+        return absl::StrCat("worker-", rank, "  | ", text);
+      }),
+      InOneFile([&](int rank, int second, const std::string& text) {
+        return absl::StrCat(pod(rank), " jax ", iso(second), " ", text);
+      }),
+      InOneFile([](int rank, int second, const std::string& text) {
+        return absl::StrCat("Nov 22 12:00:0", second, " tpu-", rank, " python3[41]: ", text);
+      }),
+      InOneFile([](int rank, int, const std::string& text) {
+        return absl::StrCat("node", rank, ": ", text);
+      }),
+  };
+  for (const std::string& content : files) {
+    const ordered_json verdict = Only(Rapideye({"diagnose", File("shared.log", content)}));
+    EXPECT_EQ(verdict["detail"], "PROCESS_EXIT") << content;
+    EXPECT_THAT(Ranks(verdict), ElementsAre(1)) << content;
   }
 }
 

@@ -27,9 +27,19 @@ constexpr size_t kEntriesForOrder = 256;
 // Entries of one time are sorted by their ids, up to so many.
 constexpr size_t kMaxEqualEntries = 10'000;
 
-// Keys of objects that are no entries of Cloud Logging: container runtimes, loggers.
-constexpr std::array<const char*, 4> kTextKeys = {"message", "msg", "log", "text"};
-constexpr std::array<const char*, 4> kTimeKeys = {"timestamp", "receiveTimestamp", "time", "ts"};
+// Keys of objects that are no entries of Cloud Logging: container runtimes and what collects their
+// output (Fluent Bit, Vector, Filebeat, Loki), journald, loggers of programs.
+constexpr std::array<const char*, 8> kTextKeys = {"message", "msg",  "log",   "text",
+                                                  "line",    "body", "event", "MESSAGE"};
+constexpr std::array<const char*, 8> kTimeKeys = {"timestamp", "receiveTimestamp",    "time",
+                                                  "ts",        "@timestamp",          "asctime",
+                                                  "date",      "__REALTIME_TIMESTAMP"};
+// Keys of the pod, and of objects that hold such a key; then keys of the host.
+constexpr std::array<const char*, 4> kPodKeys = {"pod_name", "pod", "podName", "task_name"};
+constexpr std::array<const char*, 3> kPodHolders = {"kubernetes", "labels", "stream"};
+constexpr std::array<const char*, 4> kHostKeys = {"instance_id", "_HOSTNAME", "hostname", "host"};
+// Numbers since 1970: the unit follows from the size, up to the year 2286.
+constexpr double kMaxUnixSeconds = 1e10;
 
 std::string StringOf(const EntryJson& object, const char* key) {
   const auto found = object.find(key);
@@ -41,22 +51,60 @@ const EntryJson* ObjectOf(const EntryJson& object, const char* key) {
   return found != object.end() && found->is_object() ? &*found : nullptr;
 }
 
+// Seconds, milliseconds, microseconds or nanoseconds since 1970.
+std::optional<int64_t> UnixMsOf(double number) {
+  if (!(number > 1e8)) return std::nullopt;
+  double seconds = number;
+  for (int unit = 0; seconds > kMaxUnixSeconds && unit < 3; ++unit) seconds /= 1000;
+  if (seconds > kMaxUnixSeconds) return std::nullopt;
+  return static_cast<int64_t>(seconds * 1000);
+}
+
 std::optional<int64_t> TimeOf(const EntryJson& object) {
   for (const char* key : kTimeKeys) {
     const std::string text = StringOf(object, key);
-    if (const auto time = logs::TakeLineTime(text, 1970)) return time->unix_ms;
+    double number = 0;
+    if (const auto found = object.find(key); found != object.end() && found->is_number()) {
+      number = found->get<double>();
+    } else if (!absl::SimpleAtod(text, &number)) {
+      if (const auto time = logs::TakeLineTime(text, 1970)) return time->unix_ms;
+      continue;
+    }
+    if (const auto time = UnixMsOf(number)) return time;
   }
   return std::nullopt;
+}
+
+template <size_t n>
+std::string FirstOf(const EntryJson& object, const std::array<const char*, n>& keys) {
+  for (const char* key : keys) {
+    if (std::string text = StringOf(object, key); !text.empty()) return text;
+  }
+  return "";
+}
+
+// The pod that wrote the entry, or else the host; empty: it does not tell.
+std::string PodOf(const EntryJson& object, const EntryJson* resource) {
+  std::vector<const EntryJson*> holders = {resource};
+  for (const char* key : kPodHolders) holders.push_back(ObjectOf(object, key));
+  holders.push_back(&object);
+  for (const EntryJson* holder : holders) {
+    if (holder == nullptr) continue;
+    std::string pod = FirstOf(*holder, kPodKeys);
+    const EntryJson* inner = ObjectOf(*holder, "pod");  // Filebeat
+    if (pod.empty() && inner != nullptr) pod = StringOf(*inner, "name");
+    if (!pod.empty()) return pod;
+  }
+  std::string host = resource == nullptr ? "" : FirstOf(*resource, kHostKeys);
+  return host.empty() ? FirstOf(object, kHostKeys) : host;
 }
 
 std::string TextOf(const EntryJson& object) {
   std::string text = StringOf(object, "textPayload");
   if (!text.empty()) return text;
   const EntryJson* payload = ObjectOf(object, "jsonPayload");
-  for (const char* key : kTextKeys) {
-    text = StringOf(payload != nullptr ? *payload : object, key);
-    if (!text.empty()) return text;
-  }
+  text = FirstOf(payload != nullptr ? *payload : object, kTextKeys);
+  if (!text.empty()) return text;
   return payload != nullptr ? payload->dump(-1, ' ', false, EntryJson::error_handler_t::replace)
                             : "";
 }
@@ -150,11 +198,10 @@ struct LogExport::Entry {
     entry.text = TextOf(json);
     const EntryJson* resource = ObjectOf(json, "resource");
     const EntryJson* labels = resource == nullptr ? nullptr : ObjectOf(*resource, "labels");
+    entry.pod = PodOf(json, labels);
     if (labels != nullptr) {
-      entry.pod = StringOf(*labels, "pod_name");
       entry.container = StringOf(*labels, "container_name");
       entry.index = NumberOf(*labels, "worker_id");
-      if (entry.pod.empty()) entry.pod = StringOf(*labels, "instance_id");
     }
     if (const EntryJson* own = ObjectOf(json, "labels")) {
       if (!entry.index) entry.index = NumberOf(*own, "completion-index");

@@ -18,6 +18,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "classifier/logs/limits.h"
 #include "classifier/logs/line_label.h"
 #include "classifier/logs/lines.h"
@@ -97,6 +98,18 @@ absl::string_view FirstKey(absl::string_view text) {
   return text.substr(1, text.find('"', 1) - 1);
 }
 
+// True if the text of JSON holds the key with a string as its value.
+bool HoldsString(absl::string_view json, absl::string_view key) {
+  const std::string quoted = absl::StrCat("\"", key, "\"");
+  for (size_t at = json.find(quoted); at != absl::string_view::npos; at = json.find(quoted, at)) {
+    at += quoted.size();
+    absl::string_view value = absl::StripLeadingAsciiWhitespace(json.substr(at));
+    if (!absl::ConsumePrefix(&value, ":")) continue;
+    if (absl::StartsWith(absl::StripLeadingAsciiWhitespace(value), "\"")) return true;
+  }
+  return false;
+}
+
 // JSON objects, one after the other or in an array; absent: the text is no JSON.
 std::optional<FileContent> ContentOfJson(absl::string_view head) {
   absl::string_view text = absl::StripLeadingAsciiWhitespace(head);
@@ -111,6 +124,9 @@ std::optional<FileContent> ContentOfJson(absl::string_view head) {
   for (const char* known :
        {"\"textPayload\"", "\"jsonPayload\"", "\"message\"", "\"msg\"", "\"log\""}) {
     if (absl::StrContains(text, known)) return FileContent::kExport;
+  }
+  for (const char* known : {"MESSAGE", "line", "event", "body"}) {
+    if (HoldsString(text, known)) return FileContent::kExport;
   }
   return FileContent::kCapture;
 }
