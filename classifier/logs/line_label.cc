@@ -20,7 +20,7 @@ constexpr size_t kMaxReplicaBytes = 64;
 constexpr size_t kMaxRayLabelBytes = 256;
 constexpr size_t kMaxHostBytes = 63;
 constexpr size_t kMaxPodBytes = 253;  // Kubernetes allows no more
-// pdsh labels every line; a shell's or a launcher's own lines may stand between.
+// pdsh and grep label every line; a shell's or a launcher's own lines may stand between.
 constexpr double kHostLines = 0.9;
 // The year that a line without a year is given.
 constexpr int64_t kNoYear = 1972;
@@ -227,6 +227,32 @@ std::optional<LineLabel> TakeJournal(absl::string_view line) {
   return label;
 }
 
+std::optional<LineLabel> TakeGrep(absl::string_view line) {
+  static const RE2* const kPath =
+      new RE2("^([\\w./@+-]*\\d[\\w./@+-]*\\.(?:log|txt|out|err))[:-](?:\\d{1,12}[:-])?");
+  re2::StringPiece text(line.data(), line.size());
+  re2::StringPiece path;
+  if (!RE2::Consume(&text, *kPath, &path)) return std::nullopt;
+  LineLabel label;
+  label.path = absl::string_view(path.data(), path.size());
+  label.text = line.size() - text.size();
+  return label;
+}
+
+// True if nearly every line has the path of one of several files before it.
+bool AreOfFiles(const std::vector<absl::string_view>& lines) {
+  std::set<absl::string_view> seen;
+  size_t labelled = 0;
+  for (absl::string_view line : lines) {
+    const std::optional<LineLabel> label = TakeGrep(line);
+    if (!label) continue;
+    ++labelled;
+    seen.insert(label->path);
+  }
+  return seen.size() > 1 &&
+         kHostLines * static_cast<double>(lines.size()) <= static_cast<double>(labelled);
+}
+
 // True if names take turns and stand on nearly every line, as those do who share one output. Names
 // that each come once, in one row, are headings.
 bool TakeTurns(const std::vector<absl::string_view>& lines, LabelForm form) {
@@ -280,6 +306,8 @@ std::optional<LineLabel> TakeLabel(absl::string_view line, LabelForm form) {
       return TakeBar(line);
     case LabelForm::kStern:
       return TakeStern(line);
+    case LabelForm::kGrep:
+      return TakeGrep(line);
     case LabelForm::kJournal:
       return TakeJournal(line);
   }
@@ -305,7 +333,7 @@ LabelForm FormOfLabels(const std::vector<absl::string_view>& lines) {
        {LabelForm::kHost, LabelForm::kBar, LabelForm::kJournal, LabelForm::kStern}) {
     if (TakeTurns(lines, form)) return form;
   }
-  return LabelForm::kNone;
+  return AreOfFiles(lines) ? LabelForm::kGrep : LabelForm::kNone;
 }
 
 bool IsLogLine(absl::string_view line) {

@@ -18,6 +18,7 @@ struct LineLabel {
   absl::string_view pod;           // and its container: "train-slice-0-2-x2k2q/jax"
   std::string process;             // of Ray: "10.0.0.2/954", its host (or "") and number
   absl::string_view host;          // of pdsh, of Docker Compose, of a journal: "node3"
+  absl::string_view path;          // of grep: "logs/rank-3.log"
   size_t text = 0;                 // where the line proper begins
   std::optional<int64_t> unix_ms;  // the time that stands before the label
 };
@@ -33,6 +34,7 @@ enum class LabelForm {
   kHost,     // pdsh, clush and gcloud, on each line: "node3: text", "10.0.0.2: text"
   kBar,      // docker compose, on each line: "worker-2  | text"
   kStern,    // on each line: "train-0-2-x2k2q jax text", the pod and its container
+  kGrep,     // grep in several files: "logs/rank-3.log:text", "logs/rank-3.log:712:text"
   kJournal,  // journalctl -m, syslog, on each line: "Nov 20 10:00:00 node3 python3[4112]: text"
 };
 

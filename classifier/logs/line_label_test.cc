@@ -102,6 +102,18 @@ TEST(LineLabelTest, TakesTheNamesOfCompose) {
   EXPECT_EQ(FormOfLabels({"worker-1 | a", "worker-2 | b", "worker-3 | c"}), LabelForm::kNone);
 }
 
+TEST(LineLabelTest, TakesTheFilesOfGrep) {
+  EXPECT_EQ(TakeLabel("logs/rank-3.log:text", LabelForm::kGrep)->path, "logs/rank-3.log");
+  EXPECT_EQ(TakeLabel("logs/rank-3.log:712:text", LabelForm::kGrep)->text, 20U);
+  EXPECT_EQ(TakeLabel("logs/rank-3.log-711-text", LabelForm::kGrep)->text, 20U);  // of grep -C
+  for (const char* line : {"train.log:text", "rank-3.cc:7: text", "see rank-3.log:7", "--"}) {
+    EXPECT_FALSE(TakeLabel(line, LabelForm::kGrep).has_value()) << line;
+  }
+  EXPECT_EQ(FormOfLabels({"a1.log:x", "a1.log:y", "a2.log:x"}), LabelForm::kGrep);
+  EXPECT_EQ(FormOfLabels({"a1.log:x", "a1.log:y", "text"}), LabelForm::kNone);
+  EXPECT_EQ(FormOfLabels({"a1.log:x", "a1.log:y"}), LabelForm::kNone);
+}
+
 TEST(LineLabelTest, TakesThePodsOfStern) {
   const auto label = TakeLabel("train-0-2-x2k2q jax step 3", LabelForm::kStern);
   ASSERT_TRUE(label.has_value());

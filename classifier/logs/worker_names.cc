@@ -156,6 +156,28 @@ Places ByRoles(const std::vector<std::vector<Number>>& names) {
   return master && worker ? places : Places(names.size());
 }
 
+// Addresses are no numbers of workers: hosts are counted in the order of theirs ("10.0.0.12.log",
+// "ip-10-0-0-12"). Unknown places: not every name has one, or all have the same.
+Places ByAddresses(const std::vector<std::string>& names) {
+  static const RE2* const kAddress =
+      new RE2("(?:^|\\D)(\\d{1,3})[.-](\\d{1,3})[.-](\\d{1,3})[.-](\\d{1,3})(?:\\D|$)");
+  using Address = std::array<int32_t, 4>;
+  std::vector<Address> addresses;
+  std::map<Address, int32_t> order;
+  Places places(names.size());
+  for (const std::string& name : names) {
+    Address& one = addresses.emplace_back();
+    if (!RE2::PartialMatch(name, *kAddress, &one[0], &one[1], &one[2], &one[3])) return places;
+    if (*std::max_element(one.begin(), one.end()) > 255) return places;
+    order.emplace(one, 0);
+  }
+  if (order.size() < 2) return places;
+  int32_t place = 0;
+  for (auto& [address, task] : order) task = place++;
+  for (size_t i = 0; i < names.size(); ++i) places[i] = WorkerId{0, order.at(addresses[i])};
+  return places;
+}
+
 Places ByNumbers(const std::vector<std::string>& names) {
   std::vector<std::vector<Number>> numbers;
   Places by_words;
@@ -171,6 +193,9 @@ Places ByNumbers(const std::vector<std::string>& names) {
   if (told && (names.size() == 1 || Distinct(by_words) == names.size())) {
     if (of_machines) CountFromZero(by_words);
     return by_words;
+  }
+  if (Places by_addresses = ByAddresses(names); !told && AreAllKnown(by_addresses)) {
+    return by_addresses;
   }
   Places by_difference = ByDifference(numbers);
   if (!told) CountFromZero(by_difference);

@@ -46,6 +46,16 @@ TEST(WorkerNamesTest, TakesTheNumbersThatDiffer) {
   EXPECT_EQ(OfPaths({"node1.log", "node2.log", "node3.log"}), (Pairs{{0, 0}, {0, 1}, {0, 2}}));
 }
 
+TEST(WorkerNamesTest, CountsAddressesInTheirOrder) {
+  EXPECT_EQ(OfPaths({"ip-10-0-0-12.log", "ip-10-0-1-2.log", "ip-10-0-0-9.log"}),
+            (Pairs{{0, 1}, {0, 2}, {0, 0}}));
+  EXPECT_EQ(OfPaths({"10.0.0.12/out.log", "10.0.0.14/out.log"}), (Pairs{{0, 0}, {0, 1}}));
+  // Words tell more; the same address in all tells nothing, and no date is one.
+  EXPECT_EQ(OfPaths({"10.0.0.12-rank4.log", "10.0.0.14-rank5.log"}), (Pairs{{0, 4}, {0, 5}}));
+  EXPECT_EQ(OfPaths({"10.0.0.12_6.log", "10.0.0.12_7.log"}), (Pairs{{0, 6}, {0, 7}}));
+  EXPECT_EQ(OfPaths({"2026-11-20_2.log", "2026-11-20_3.log"}), (Pairs{{0, 2}, {0, 3}}));
+}
+
 TEST(WorkerNamesTest, OuterFoldersOfTheOnlyLogTellNothing) {
   EXPECT_EQ(OfPaths({"/tmp/tmp_w179/run/train.log"}), (Pairs{{-1, -1}}));
   EXPECT_EQ(OfPaths({"/home/node7/train.log"}), (Pairs{{0, 7}}));

@@ -153,59 +153,73 @@ std::string InOneFile(
   return file;
 }
 
+std::string Iso(int second) { return absl::StrCat("2026-11-22T12:00:0", second, "Z"); }
+std::string Pod(int rank) { return absl::StrCat("train-0-", rank); }
+
+void ExpectTheOneThatRaised(const std::vector<std::string>& files) {
+  for (const std::string& content : files) {
+    const ordered_json verdict = Only(Rapideye({"diagnose", File("shared.log", content)}));
+    EXPECT_EQ(verdict["detail"], "PROCESS_EXIT") << content;
+    EXPECT_THAT(Ranks(verdict), ElementsAre(1)) << content;
+  }
+}
+
 TEST(DiagnoseLogsTest, ReadsWhatCollectorsOfLogsWrite) {
   constexpr int64_t kStart = 1'795'348'800;
-  const auto iso = [](int second) { return absl::StrCat("2026-11-22T12:00:0", second, "Z"); };
-  const auto pod = [](int rank) { return absl::StrCat("train-0-", rank); };
-  const std::string files[] = {
+  ExpectTheOneThatRaised({
       // Fluent Bit, Filebeat, Loki in two forms, journald, Vertex AI, Vector.
-      InOneFile([&](int rank, int second, const std::string& text) {
+      InOneFile([](int rank, int second, const std::string& text) {
         return ordered_json{
-            {"log", text + "\n"}, {"time", iso(second)}, {"kubernetes", {{"pod_name", pod(rank)}}}}
+            {"log", text + "\n"}, {"time", Iso(second)}, {"kubernetes", {{"pod_name", Pod(rank)}}}}
             .dump();
       }),
-      InOneFile([&](int rank, int second, const std::string& text) {
-        return ordered_json{{"@timestamp", iso(second)},
-                            {"kubernetes", {{"pod", {{"name", pod(rank)}}}}},
+      InOneFile([](int rank, int second, const std::string& text) {
+        return ordered_json{{"@timestamp", Iso(second)},
+                            {"kubernetes", {{"pod", {{"name", Pod(rank)}}}}},
                             {"message", text}}
             .dump();
       }),
-      InOneFile([&](int rank, int second, const std::string& text) {
+      InOneFile([](int rank, int second, const std::string& text) {
         return ordered_json{
-            {"labels", {{"pod", pod(rank)}}}, {"line", text}, {"timestamp", iso(second)}}
+            {"labels", {{"pod", Pod(rank)}}}, {"line", text}, {"timestamp", Iso(second)}}
             .dump();
       }),
-      InOneFile([&](int rank, int second, const std::string& text) {
+      InOneFile([](int rank, int second, const std::string& text) {
         return ordered_json{{"date", absl::StrCat((kStart + second) * 1'000'000'000)},
-                            {"stream", {{"pod", pod(rank)}}},
+                            {"stream", {{"pod", Pod(rank)}}},
                             {"line", text}}
             .dump();
       }),
-      InOneFile([&](int rank, int second, const std::string& text) {
+      InOneFile([](int rank, int second, const std::string& text) {
         return ordered_json{{"__REALTIME_TIMESTAMP", absl::StrCat((kStart + second) * 1'000'000)},
                             {"_HOSTNAME", absl::StrCat("tpu-", rank)},
                             {"MESSAGE", text}}
             .dump();
       }),
-      InOneFile([&](int rank, int second, const std::string& text) {
+      InOneFile([](int rank, int second, const std::string& text) {
         return ordered_json{
             {"textPayload", text},
-            {"timestamp", iso(second)},
+            {"timestamp", Iso(second)},
             {"resource", {{"labels", {{"task_name", absl::StrCat("workerpool0-", rank)}}}}}}
             .dump();
       }),
-      InOneFile([&](int rank, int second, const std::string& text) {
+      InOneFile([](int rank, int second, const std::string& text) {
         return ordered_json{{"host", absl::StrCat("node-", rank)},
                             {"message", text},
                             {"ts", static_cast<double>(kStart + second)}}
             .dump();
       }),
+  });
+}
+
+TEST(DiagnoseLogsTest, ReadsWhatLaunchersAndJournalsWrite) {
+  ExpectTheOneThatRaised({
       // Docker Compose, stern, a journal of several hosts, pdsh.
       InOneFile([](int rank, int, const std::string& text) {
         return absl::StrCat("worker-", rank, "  | ", text);
       }),
-      InOneFile([&](int rank, int second, const std::string& text) {
-        return absl::StrCat(pod(rank), " jax ", iso(second), " ", text);
+      InOneFile([](int rank, int second, const std::string& text) {
+        return absl::StrCat(Pod(rank), " jax ", Iso(second), " ", text);
       }),
       InOneFile([](int rank, int second, const std::string& text) {
         return absl::StrCat("Nov 22 12:00:0", second, " tpu-", rank, " python3[41]: ", text);
@@ -213,11 +227,22 @@ TEST(DiagnoseLogsTest, ReadsWhatCollectorsOfLogsWrite) {
       InOneFile([](int rank, int, const std::string& text) {
         return absl::StrCat("node", rank, ": ", text);
       }),
-  };
-  for (const std::string& content : files) {
-    const ordered_json verdict = Only(Rapideye({"diagnose", File("shared.log", content)}));
+  });
+}
+
+TEST(DiagnoseLogsTest, ReadsTheLogsThatSomebodyHasPutIntoOneFile) {
+  for (const char* heading :
+       {"==> logs/rank-$.log <==", "=== rank $ ===", "Pod train-0-$-x2k2q:"}) {
+    std::string content;
+    for (int rank = 0; rank < 3; ++rank) {
+      std::string name = heading;
+      name.replace(name.find('$'), 1, std::to_string(rank));
+      content += name + "\n" + kSteps + (rank == 1 ? kRaised : "") + "\n";
+    }
+    const ordered_json verdict = Only(Rapideye({"diagnose", File("pasted.txt", content)}));
     EXPECT_EQ(verdict["detail"], "PROCESS_EXIT") << content;
     EXPECT_THAT(Ranks(verdict), ElementsAre(1)) << content;
+    EXPECT_EQ(verdict["workers"]["expected"], 3) << content;
   }
 }
 

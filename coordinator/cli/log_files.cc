@@ -22,6 +22,7 @@
 #include "classifier/logs/limits.h"
 #include "classifier/logs/line_label.h"
 #include "classifier/logs/lines.h"
+#include "classifier/logs/section_heading.h"
 #include "coordinator/cli/log_export.h"
 
 namespace rapideye::cli {
@@ -149,20 +150,33 @@ absl::Status ReadExport(const std::string& name, LogInput& input, logs::JobLogs&
 // The logs in one file: several, if its lines are labelled.
 class TextLogs {
  public:
-  TextLogs(std::string path, logs::LabelForm form, logs::JobLogs& logs)
-      : path_(std::move(path)), form_(form), logs_(logs) {}
+  TextLogs(std::string path, const std::vector<absl::string_view>& first_lines, logs::JobLogs& logs)
+      : path_(std::move(path)),
+        form_(logs::FormOfLabels(first_lines)),
+        has_sections_(form_ == logs::LabelForm::kNone && logs::HasSections(first_lines)),
+        logs_(logs) {}
 
   void Take(absl::string_view line) {
+    if (has_sections_) return TakeOfSection(line);
     const std::optional<logs::LineLabel> label = logs::TakeLabel(line, form_);
     if (!label) return logs_.Take(LogOf(""), line, std::nullopt);
     std::string key = absl::StrCat("/", label->pod);
     if (label->rank) key = absl::StrCat(*label->rank);
     if (!label->process.empty()) key = absl::StrCat("(", label->process);
     if (!label->host.empty()) key = absl::StrCat(":", label->host);
+    if (!label->path.empty()) key = absl::StrCat("#", label->path);
     logs_.Take(LogOf(key), line.substr(label->text), label->unix_ms);
   }
 
  private:
+  void TakeOfSection(absl::string_view line) {
+    if (const absl::string_view name = logs::SectionName(line); !name.empty()) {
+      section_ = absl::StrCat("#", name);
+    } else {
+      logs_.Take(LogOf(section_), line, std::nullopt);
+    }
+  }
+
   // Lines without a label have an empty key.
   size_t LogOf(const std::string& key) {
     const auto known = known_.find(key);
@@ -175,6 +189,10 @@ class TextLogs {
       name.host = key.substr(1, key.find('/') - 1);
     } else if (absl::StartsWith(key, ":")) {
       name.host = key.substr(1);
+    } else if (absl::StartsWith(key, "#")) {
+      // Of a path the file counts before its folders.
+      const bool is_path = absl::StrContains(key, '.') || absl::StrContains(key, '/');
+      (is_path ? name.path : name.pod) = key.substr(1);
     } else if (absl::StartsWith(key, "/")) {
       name.pod = key.substr(1, key.find('/', 1) - 1);
     } else if (!key.empty()) {
@@ -187,14 +205,16 @@ class TextLogs {
 
   const std::string path_;
   const logs::LabelForm form_;
+  const bool has_sections_;
   logs::JobLogs& logs_;
+  std::string section_;  // the key of the last heading
   std::map<std::string, size_t> known_;
 };
 
 absl::Status ReadText(const std::string& name, const std::string& path, LogInput& input,
                       logs::JobLogs& logs, absl::FunctionRef<void()> show) {
   const std::string head = HeadOf(path);
-  TextLogs text(name, logs::FormOfLabels(LinesOf(head)), logs);
+  TextLogs text(name, LinesOf(head), logs);
   const auto take = [&text](absl::string_view line) { text.Take(line); };
   logs::LineSplitter splitter;
   std::string buffer(kReadBytes, '\0');
