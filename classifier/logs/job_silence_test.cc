@@ -91,6 +91,24 @@ TEST(JobSilenceTest, WhoIsSilentWhileOthersTimeOutHasNotCome) {
   EXPECT_THAT(Named(verdict), ElementsAre(2));
 }
 
+TEST(JobSilenceTest, WhoIsSilentWhileOthersWaitAtABarrierHasNotCome) {
+  const auto raised = [](absl::string_view barrier) {
+    return Health(
+        absl::StrCat("2026-11-22 11:41:47,905 ERROR root: failed\n"
+                     "jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. ",
+                     "Id: ", barrier,
+                     ". This usually happens because a task triggered the barrier too early or too "
+                     "slowly. # of tasks that reached the barrier: 3/4.\n"));
+  };
+  const std::string waits = raised("sync_global_devices:0::1");
+  const Verdict verdict = Diagnose({waits, waits, Health(), waits});
+  EXPECT_EQ(verdict.detail, Detail::kProgramNotQueued);
+  EXPECT_THAT(Named(verdict), ElementsAre(2));
+  // The end of the shutdown's barrier reaches those who have not come, too.
+  const std::string shutdown = raised("Shutdown::0");
+  EXPECT_THAT(Named(Diagnose({shutdown, shutdown, Health(), shutdown})), IsEmpty());
+}
+
 TEST(JobSilenceTest, NobodyIsNamedWhereAnyOfSeveralMayBeIt) {
   // All workers wait; half of the workers are silent; the log of one worker is missing.
   for (const auto& ranks : std::vector<std::vector<std::string>>{

@@ -55,6 +55,12 @@ std::optional<Complaint> ComplaintOf(absl::string_view line) {
                       "WatchTasksAsync failed"})) {
     return Complaint::kLeaderGone;
   }
+  // JAX raises the time-out of a barrier of the job in those who wait at it; that of the shutdown
+  // reaches all.
+  if (absl::StrContains(line, "RuntimeError: DEADLINE_EXCEEDED: Barrier timed out") &&
+      !absl::StrContains(line, "hutdown")) {
+    return Complaint::kTimedOut;
+  }
   if (HoldsAny(line,
                {"olled an error from coordination service", "olled error from coordination service",
                 "detected fatal errors", "heartbeat timeout", "sending heartbeats",
