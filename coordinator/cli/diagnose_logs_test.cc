@@ -8,6 +8,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "tests/support/run_program.h"
 
 namespace rapideye::cli {
@@ -228,6 +229,35 @@ TEST(DiagnoseLogsTest, ReadsWhatLaunchersAndJournalsWrite) {
         return absl::StrCat("node", rank, ": ", text);
       }),
   });
+}
+
+// A field in quotes.
+std::string Quoted(const std::string& text) {
+  return absl::StrCat("\"", absl::StrReplaceAll(text, {{"\"", "\"\""}}), "\"");
+}
+
+TEST(DiagnoseLogsTest, ReadsTheTablesOfLogServices) {
+  // Cloud Logging; CloudWatch; Datadog, newest first and with line breaks within a message.
+  ExpectTheOneThatRaised({
+      "\xef\xbb\xbfinsertId,resource.labels.pod_name,textPayload,timestamp\r\n" +
+          InOneFile([](int rank, int second, const std::string& text) {
+            return absl::StrCat("x,", Pod(rank), ",", Quoted(text), ",", Iso(second), "\r");
+          }),
+      "@timestamp,@message,@logStream\n" +
+          InOneFile([](int rank, int second, const std::string& text) {
+            return absl::StrCat(Iso(second), ",", Quoted(text), ",train/worker-", rank, "/0ab1");
+          }),
+      absl::StrCat("Date,Host,Message\n", Iso(9), ",node0,Connection closed by peer\n", Iso(4),
+                   ",node1,", Quoted(std::string(kRaised)), "\n", Iso(1),
+                   ",node1,completed step: 1\n", Iso(1), ",node0,completed step: 1"),
+  });
+  const Result cut =
+      Rapideye({"diagnose", File("cut.csv", "timestamp,message\n2026-11-22T12:00:00Z,\"cut")});
+  EXPECT_EQ(cut.exit_status, 2);
+  EXPECT_THAT(cut.err, AllOf(HasSubstr("cut.csv"), HasSubstr("row 2")));
+  EXPECT_EQ(Rapideye({"diagnose", File("empty.csv", "timestamp,message\n")}).exit_status, 2);
+  // A table of something else is no export.
+  EXPECT_EQ(Rapideye({"diagnose", File("loss.csv", "step,loss\n1,2.3\n")}).exit_status, 2);
 }
 
 TEST(DiagnoseLogsTest, ReadsTheLogsThatSomebodyHasPutIntoOneFile) {

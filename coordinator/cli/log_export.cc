@@ -212,14 +212,16 @@ struct LogExport::Entry {
   }
 };
 
-LogExport::LogExport(std::string path, logs::JobLogs& logs) : path_(std::move(path)), logs_(logs) {}
+LogExport::LogExport(std::string path, Form form, logs::JobLogs& logs)
+    : path_(std::move(path)), form_(form), logs_(logs) {}
 
 LogExport::~LogExport() {
   if (spilled_ != nullptr) std::fclose(spilled_);
 }
 
 absl::Status LogExport::Add(absl::string_view bytes) {
-  return splitter_.Add(bytes, [this](absl::string_view object) { return TakeObject(object); });
+  const auto take = [this](absl::string_view object) { return TakeObject(object); };
+  return form_ == Form::kCsv ? rows_.Add(bytes, take) : splitter_.Add(bytes, take);
 }
 
 absl::Status LogExport::TakeObject(absl::string_view object) {
@@ -329,9 +331,11 @@ size_t LogExport::LogOf(const Entry& entry) {
 }
 
 absl::Status LogExport::Finish() {
-  if (absl::Status status = splitter_.Finish(); !status.ok()) return status;
+  const auto take = [this](absl::string_view object) { return TakeObject(object); };
+  absl::Status status = form_ == Form::kCsv ? rows_.Finish(take) : splitter_.Finish();
+  if (!status.ok()) return status;
   if (!order_known_) {
-    if (absl::Status status = ChooseOrder(); !status.ok()) return status;
+    if (status = ChooseOrder(); !status.ok()) return status;
   }
   return spilled_ == nullptr ? absl::OkStatus() : TakeBackwards();
 }

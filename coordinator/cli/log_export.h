@@ -1,5 +1,5 @@
 // LogExport reads an export of Cloud Logging, or other logs of which each line is a JSON
-// object, into the logs of its pods.
+// object or each row one of a table, into the logs of its pods.
 #ifndef RAPIDEYE_COORDINATOR_CLI_LOG_EXPORT_H_
 #define RAPIDEYE_COORDINATOR_CLI_LOG_EXPORT_H_
 
@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "classifier/logs/job_logs.h"
+#include "coordinator/cli/log_csv.h"
 
 namespace rapideye::cli {
 
@@ -45,8 +46,11 @@ class ObjectSplitter {
 // number of pods; entries that come newest first wait in a temporary file.
 class LogExport {
  public:
+  // The form of the entries.
+  enum class Form { kJson, kCsv };
+
   // `logs` outlives it.
-  LogExport(std::string path, logs::JobLogs& logs);
+  LogExport(std::string path, Form form, logs::JobLogs& logs);
   ~LogExport();
   LogExport(const LogExport&) = delete;
   LogExport& operator=(const LogExport&) = delete;
@@ -69,8 +73,10 @@ class LogExport {
   size_t LogOf(const Entry& entry);
 
   const std::string path_;
+  const Form form_;
   logs::JobLogs& logs_;
   ObjectSplitter splitter_;
+  CsvRows rows_;
   int64_t objects_ = 0;
   bool order_known_ = false;
   std::vector<std::string> first_;       // until the order is known

@@ -132,9 +132,9 @@ std::optional<FileContent> ContentOfJson(absl::string_view head) {
   return FileContent::kCapture;
 }
 
-absl::Status ReadExport(const std::string& name, LogInput& input, logs::JobLogs& logs,
-                        absl::FunctionRef<void()> show) {
-  LogExport entries(name, logs);
+absl::Status ReadExport(const std::string& name, LogExport::Form form, LogInput& input,
+                        logs::JobLogs& logs, absl::FunctionRef<void()> show) {
+  LogExport entries(name, form, logs);
   std::string buffer(kReadBytes, '\0');
   while (true) {
     const absl::StatusOr<absl::string_view> bytes = input.Read(buffer);
@@ -235,6 +235,7 @@ FileContent ContentOf(const std::string& path) {
   const std::string head = HeadOf(path);
   if (const std::optional<FileContent> json = ContentOfJson(head)) return *json;
   if (!IsText(head)) return FileContent::kCapture;
+  if (BeginsLikeCsvExport(head)) return FileContent::kTable;
   const std::vector<absl::string_view> lines = LinesOf(head);
   const logs::LabelForm form = logs::FormOfLabels(lines);
   const bool log = std::any_of(lines.begin(), lines.end(), [form](absl::string_view line) {
@@ -258,8 +259,12 @@ absl::Status LogFileReader::Read(const std::string& name, const std::string& pat
                                  FileContent content) {
   LogInput input(path);
   const auto show = [&] { Show(input.Offset()); };
-  const absl::Status status = content == FileContent::kExport
-                                  ? ReadExport(name, input, logs_, show)
+  const auto read_export = [&](LogExport::Form form) {
+    return ReadExport(name, form, input, logs_, show);
+  };
+  const absl::Status status = content == FileContent::kExport ? read_export(LogExport::Form::kJson)
+                              : content == FileContent::kTable
+                                  ? read_export(LogExport::Form::kCsv)
                                   : ReadText(name, path, input, logs_, show);
   done_bytes_ += SizeOf(path);
   return status;

@@ -16,6 +16,7 @@ namespace rapideye::cli {
 enum class FileContent {
   kCapture,  // or no other kind: the reader of captures then says what is wrong
   kExport,   // JSON objects with lines that programs logged
+  kTable,    // the same as comma-separated values
   kLog,      // text with at least one line that can be read as a log line
   kText,     // other text: a log beside logs of a similar name, otherwise like kCapture
 };

@@ -41,7 +41,8 @@ absl::Status StandardInput::Copy() {
   path_ = absl::StrCat("/proc/self/fd/", fileno(file_.get()));
   if (absl::Status status = CopyUpTo(kHeadBytes); !status.ok()) return status;
   const FileContent content = ContentOf(path_);
-  const bool log = content == FileContent::kLog || content == FileContent::kExport;
+  const bool log = content == FileContent::kLog || content == FileContent::kExport ||
+                   content == FileContent::kTable;
   return CopyUpTo(log ? std::numeric_limits<int64_t>::max()
                       : static_cast<int64_t>(wire::kMaxCaptureBytes) + 1);
 }
