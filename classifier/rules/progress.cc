@@ -141,9 +141,16 @@ bool SomebodyFollowed(const Case& c) {
   });
 }
 
-void Advancing(const Case& c, Findings& out) {
+// The cores that tell whether they advance, and those of them that have completed a launch of late.
+struct Advances {
   int telling = 0;
   int recent = 0;
+
+  bool Most() const { return telling > 0 && recent > kAdvancingShare * telling; }
+};
+
+Advances CountAdvances(const Case& c, RuntimeState answers) {
+  Advances found;
   // An operator's question: the threshold must have passed. An alarm: it had passed before.
   const bool asked = c.capture.header.trigger == "operator";
   const auto threshold = static_cast<double>(c.threshold_ms);
@@ -156,20 +163,32 @@ void Advancing(const Case& c, Findings& out) {
   for (const Unit& unit : c.positions.units()) {
     const Snapshot* snapshot = c.worker(unit.worker).snapshot;
     if (std::exchange(worker, unit.worker) != unit.worker) started = StartedMsAgo(*snapshot);
-    if (snapshot->runtime.state != RuntimeState::kServing) continue;
+    if (snapshot->runtime.state != answers) continue;
     const std::optional<int64_t> stood = StoodMs(unit);
     if (!stood.has_value()) continue;
-    ++telling;
+    ++found.telling;
     // A core that stands since its process began ended no launch, or that of the process before.
     if (started && *started <= *stood + kCollectionSpreadMs) continue;
-    if (static_cast<double>(*stood) < (unit.stuck_ms.has_value() ? bar : bar_by_pc)) ++recent;
+    const bool recent = static_cast<double>(*stood) < (unit.stuck_ms.has_value() ? bar : bar_by_pc);
+    found.recent += recent ? 1 : 0;
   }
-  if (telling == 0 || static_cast<double>(recent) <= kAdvancingShare * telling) return;
+  return found;
+}
+
+void Advancing(const Case& c, Findings& out) {
+  Advances advances = CountAdvances(c, RuntimeState::kServing);
+  // A busy host answers late. Who asks about cores that were seen to advance within the threshold
+  // asks about a job that no hang is known of, whatever they do since.
+  if (advances.telling == 0 && c.capture.header.trigger == "operator") {
+    advances = CountAdvances(c, RuntimeState::kTimedOut);
+  }
+  if (!advances.Most()) return;
   if (SomebodyFailed(c)) {
     out.Note(c, FailedSince{Advance::kLaunches});
     return;
   }
-  Report(c, Detail::kRunning, kConfidenceAdvancing, CoresAdvance{recent, telling}, out);
+  Report(c, Detail::kRunning, kConfidenceAdvancing, CoresAdvance{advances.recent, advances.telling},
+         out);
 }
 
 // Decides where no core reports: by the pages of training loops that make steps.

@@ -55,6 +55,25 @@ TEST(Progress, WhoseMatesMoveAtThisMomentIsNotGoneForWhoAsks) {
   EXPECT_NE(Diagnose(s), "NO_HANG/RUNNING");
 }
 
+TEST(Progress, WhoAsksABusyHostIsToldThatNoHangIsKnown) {
+  Scenario s;
+  s.capture.header.trigger = "operator";
+  s.Put(s.Tensor(0, 1, 2), 0, kStep, kCompute);
+  s.StandFor(10'000, 5000);
+  for (Snapshot& snapshot : s.capture.snapshots) snapshot.runtime.state = RuntimeState::kTimedOut;
+  EXPECT_EQ(Diagnose(s), "NO_HANG/RUNNING");
+  // A runtime that answers tells more.
+  s.At(0, 0).runtime.state = RuntimeState::kServing;
+  for (Core& core : s.At(0, 0).cores) core.stuck_ms = kDefaultHangThresholdMs;
+  EXPECT_NE(Diagnose(s), "NO_HANG/RUNNING");
+  s.At(0, 0).runtime.state = RuntimeState::kTimedOut;
+  s.StandFor(kDefaultHangThresholdMs, kDefaultHangThresholdMs);
+  EXPECT_NE(Diagnose(s), "NO_HANG/RUNNING");
+  s.StandFor(10'000, 5000);
+  s.capture.header.trigger = "no-progress";
+  EXPECT_NE(Diagnose(s), "NO_HANG/RUNNING");
+}
+
 // A new process shows its idle cores for the first time.
 TEST(Progress, CoresOfAProcessThatHasJustBegunHaveCompletedNothing) {
   Scenario s;
