@@ -239,9 +239,9 @@ std::string Quoted(const std::string& text) {
 TEST(DiagnoseLogsTest, ReadsTheTablesOfLogServices) {
   // Cloud Logging; CloudWatch; Datadog, newest first and with line breaks within a message.
   ExpectTheOneThatRaised({
-      "\xef\xbb\xbfinsertId,resource.labels.pod_name,textPayload,timestamp\r\n" +
+      "\xef\xbb\xbf\"timestamp\",insertId,\"resource.labels.pod_name\",textPayload\r\n" +
           InOneFile([](int rank, int second, const std::string& text) {
-            return absl::StrCat("x,", Pod(rank), ",", Quoted(text), ",", Iso(second), "\r");
+            return absl::StrCat(Iso(second), ",x,", Pod(rank), ",", Quoted(text), "\r");
           }),
       "@timestamp,@message,@logStream\n" +
           InOneFile([](int rank, int second, const std::string& text) {

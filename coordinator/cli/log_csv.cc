@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -107,8 +108,9 @@ absl::Status CsvRows::EndRow(Sink sink) {
   }
   const std::vector<std::string> fields = std::exchange(fields_, {});
   nlohmann::json entry = nlohmann::json::object();
+  // The rank of the column that holds each kind.
   std::array<int, kKinds.size()> ranks;
-  ranks.fill(kKinds[0].names.size());
+  ranks.fill(std::numeric_limits<int>::max());
   for (size_t i = 0; i < std::min(fields.size(), columns_->size()); ++i) {
     const Column& column = (*columns_)[i];
     if (column.kind < 0 || fields[i].empty()) continue;
@@ -126,7 +128,10 @@ absl::Status CsvRows::EndRow(Sink sink) {
 void CsvRows::TakeHeader() {
   std::vector<Column>& columns = columns_.emplace();
   for (absl::string_view field : fields_) {
-    absl::ConsumePrefix(&field, "\xef\xbb\xbf");  // the mark of UTF-8
+    // The mark of UTF-8, behind which a quote is not the first byte of its field.
+    if (absl::ConsumePrefix(&field, "\xef\xbb\xbf") && absl::ConsumePrefix(&field, "\"")) {
+      absl::ConsumeSuffix(&field, "\"");
+    }
     const std::string name = absl::AsciiStrToLower(absl::StripAsciiWhitespace(field));
     Column& column = columns.emplace_back();
     for (size_t kind = 0; kind < kKinds.size() && !name.empty(); ++kind) {
