@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -239,6 +241,51 @@ std::optional<LineLabel> TakeGrep(absl::string_view line) {
   return label;
 }
 
+// The label in the words of a program: its rank, or a name with a number.
+std::optional<LineLabel> OwnLabel(absl::string_view words) {
+  static const RE2* const kRank = new RE2(
+      "(?i)(?:^|[ ,_-])(?:rank|process|proc|process_index|process_id)s?[ =:#_-]{0,2}(\\d{1,6})"
+      "(?:$|[ ,/\\[])");
+  static const RE2* const kNumber = new RE2("(\\d{1,6})");
+  LineLabel label;
+  int32_t rank = 0;
+  const re2::StringPiece text(words.data(), words.size());
+  if (RE2::PartialMatch(text, *kRank, &rank) || RE2::FullMatch(text, *kNumber, &rank)) {
+    label.rank = rank;
+    return label;
+  }
+  // Behind the name of a pod stands that of its container.
+  label.pod = words.substr(0, words.find_first_of(" /:"));
+  if (!IsHost(label.pod)) return std::nullopt;
+  return label;
+}
+
+std::optional<LineLabel> TakeOwn(absl::string_view line) {
+  static const RE2* const kBrackets =
+      new RE2(" *(?:\\[([^\\[\\]]{1,80})\\]|\\(([^()]{1,80})\\))(?:<std(?:out|err)>)?:? ?");
+  static const RE2* const kComposer = new RE2(" *(rank\\d{1,6})\\[\\d+\\](?:\\[\\w+\\])?: ?");
+  static const RE2* const kLevanter = new RE2(" *- (\\d{1,6}) - (?:[\\w.]+ - ){1,2}");
+  static const RE2* const kWords = new RE2(
+      " *((?i:rank|process|proc) ?\\d{1,6}|[\\w.-]{0,63}\\d[\\w.-]{0,63})"
+      "(?::|>|:[a-z][\\w-]{0,40})(?: |$)");
+  const std::optional<LineTime> time = TakeLineTime(line, kNoYear);
+  const size_t at = time.has_value() ? time->text : 0;
+  re2::StringPiece text(line.data() + at, line.size() - at);
+  re2::StringPiece words;
+  re2::StringPiece in_round;
+  const bool found = RE2::Consume(&text, *kBrackets, &words, &in_round) ||
+                     RE2::Consume(&text, *kComposer, &words) ||
+                     RE2::Consume(&text, *kLevanter, &words) ||
+                     RE2::Consume(&text, *kWords, &words);
+  if (!found) return std::nullopt;
+  if (words.empty()) words = in_round;
+  std::optional<LineLabel> label = OwnLabel(absl::string_view(words.data(), words.size()));
+  if (!label.has_value()) return std::nullopt;
+  if (time.has_value() && time->text > 0) label->unix_ms = time->unix_ms;
+  label->text = line.size() - text.size();
+  return label;
+}
+
 // True if nearly every line has the path of one of several files before it.
 bool AreOfFiles(const std::vector<absl::string_view>& lines) {
   std::set<absl::string_view> seen;
@@ -256,19 +303,24 @@ bool AreOfFiles(const std::vector<absl::string_view>& lines) {
 // True if names take turns and stand on nearly every line, as those do who share one output. Names
 // that each come once, in one row, are headings.
 bool TakeTurns(const std::vector<absl::string_view>& lines, LabelForm form) {
-  std::set<absl::string_view> seen;
-  absl::string_view last;
+  std::set<std::string> seen;
+  std::string last;
   size_t labelled = 0;
+  int32_t highest = -1;
   bool returned = false;
   for (absl::string_view line : lines) {
     const std::optional<LineLabel> label = TakeLabel(line, form);
     if (!label) continue;
     ++labelled;
-    const absl::string_view name = label->pod.empty() ? label->host : label->pod;
+    std::string name(label->pod.empty() ? label->host : label->pod);
+    if (label->rank) name = absl::StrCat(*label->rank);
     returned = returned || (name != last && seen.contains(name));
-    last = name;
     seen.insert(name);
+    if (label->rank) highest = std::max(highest, *label->rank);
+    last = std::move(name);
   }
+  // Numbers that are no ranks, of processes and threads say, have gaps.
+  if (highest >= static_cast<int32_t>(seen.size())) return false;
   return returned &&
          kHostLines * static_cast<double>(lines.size()) <= static_cast<double>(labelled);
 }
@@ -308,6 +360,8 @@ std::optional<LineLabel> TakeLabel(absl::string_view line, LabelForm form) {
       return TakeStern(line);
     case LabelForm::kGrep:
       return TakeGrep(line);
+    case LabelForm::kOwn:
+      return TakeOwn(line);
     case LabelForm::kJournal:
       return TakeJournal(line);
   }
@@ -333,7 +387,8 @@ LabelForm FormOfLabels(const std::vector<absl::string_view>& lines) {
        {LabelForm::kHost, LabelForm::kBar, LabelForm::kJournal, LabelForm::kStern}) {
     if (TakeTurns(lines, form)) return form;
   }
-  return AreOfFiles(lines) ? LabelForm::kGrep : LabelForm::kNone;
+  if (AreOfFiles(lines)) return LabelForm::kGrep;
+  return TakeTurns(lines, LabelForm::kOwn) ? LabelForm::kOwn : LabelForm::kNone;
 }
 
 bool IsLogLine(absl::string_view line) {

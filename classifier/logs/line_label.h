@@ -35,6 +35,9 @@ enum class LabelForm {
   kBar,      // docker compose, on each line: "worker-2  | text"
   kStern,    // on each line: "train-0-2-x2k2q jax text", the pod and its container
   kGrep,     // grep in several files: "logs/rank-3.log:text", "logs/rank-3.log:712:text"
+  kOwn,      // the program's, or of a tool like kubetail, on each line: "[process 2] text",
+             // "(worker1, rank=1, pid=7) text", "[train-0-2-x2k2q jax] text", "Rank 2: text",
+             // "rank2[41][MainThread]: text", "2026-11-20T10:00:00 - 2 - levanter.trainer - text"
   kJournal,  // journalctl -m, syslog, on each line: "Nov 20 10:00:00 node3 python3[4112]: text"
 };
 

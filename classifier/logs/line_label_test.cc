@@ -102,6 +102,36 @@ TEST(LineLabelTest, TakesTheNamesOfCompose) {
   EXPECT_EQ(FormOfLabels({"worker-1 | a", "worker-2 | b", "worker-3 | c"}), LabelForm::kNone);
 }
 
+TEST(LineLabelTest, TakesTheLabelsOfPrograms) {
+  const auto rank = [](const std::string& line) {
+    const auto label = TakeLabel(line, LabelForm::kOwn);
+    EXPECT_TRUE(label.has_value()) << line;
+    if (!label.has_value()) return std::optional<int32_t>();
+    EXPECT_EQ(line.substr(label->text), "text") << line;
+    return label->rank;
+  };
+  for (const char* line :
+       {"[process 2] text", "[Process 2/4]: text", "(rank 2) text", "Rank 2: text", "[2] text",
+        "[2]<stderr>:text", "(worker1, rank=2, pid=7, ip=10.164.0.3) text",
+        "rank2[41][MainThread]: text", "2026-11-20T10:00:00 - 2 - levanter.trainer - text",
+        "2026-11-20 10:00:00,000 [rank 2] text", "[2026-11-20 10:00:00] [2] text"}) {
+    EXPECT_EQ(rank(line), 2) << line;
+  }
+  EXPECT_EQ(TakeLabel("[train-0-2-x2k2q jax] text", LabelForm::kOwn)->pod, "train-0-2-x2k2q");
+  EXPECT_EQ(TakeLabel("host-2> text", LabelForm::kOwn)->pod, "host-2");
+  EXPECT_EQ(TakeLabel("train-0-2-x2k2q:jax text", LabelForm::kOwn)->pod, "train-0-2-x2k2q");
+  for (const char* line : {"[INFO] text", "[Gloo] Rank 0 is connected", "[gpu:0] text",
+                           "step-2 text", "(EngineCore_DP0 pid=742) text", "10:00:01 text",
+                           "a1.cc:7: text", "[3/100] text", "layer1.weight 0.3"}) {
+    EXPECT_FALSE(TakeLabel(line, LabelForm::kOwn).has_value()) << line;
+  }
+  EXPECT_EQ(FormOfLabels({"[0] a", "[1] b", "[0] c"}), LabelForm::kOwn);
+  // Numbers of processes, and of the items of a list.
+  EXPECT_EQ(FormOfLabels({"[4711] a", "[4712] b", "[4711] c"}), LabelForm::kNone);
+  EXPECT_EQ(FormOfLabels({"(1) a", "(2) b", "(1) c"}), LabelForm::kNone);
+  EXPECT_EQ(FormOfLabels({"[0] a", "[1] b", "[2] c"}), LabelForm::kNone);
+}
+
 TEST(LineLabelTest, TakesTheFilesOfGrep) {
   EXPECT_EQ(TakeLabel("logs/rank-3.log:text", LabelForm::kGrep)->path, "logs/rank-3.log");
   EXPECT_EQ(TakeLabel("logs/rank-3.log:712:text", LabelForm::kGrep)->text, 20U);

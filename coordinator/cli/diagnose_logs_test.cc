@@ -215,7 +215,14 @@ TEST(DiagnoseLogsTest, ReadsWhatCollectorsOfLogsWrite) {
 
 TEST(DiagnoseLogsTest, ReadsWhatLaunchersAndJournalsWrite) {
   ExpectTheOneThatRaised({
-      // Docker Compose, stern, a journal of several hosts, pdsh.
+      // SkyPilot, kubetail, Docker Compose, stern, a journal of several hosts, pdsh.
+      InOneFile([](int rank, int, const std::string& text) {
+        const std::string node = rank == 0 ? "head" : absl::StrCat("worker", rank);
+        return absl::StrCat("(", node, ", rank=", rank, ", pid=2134) ", text);
+      }),
+      InOneFile([](int rank, int, const std::string& text) {
+        return absl::StrCat("[", Pod(rank), "-x2k2q jax] ", text);
+      }),
       InOneFile([](int rank, int, const std::string& text) {
         return absl::StrCat("worker-", rank, "  | ", text);
       }),
