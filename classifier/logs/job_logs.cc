@@ -406,7 +406,9 @@ void AddLog(const JobClock& clock, OneLog& log, const std::string& name_in_path,
 // Reads a log of several workers. The coordination service names the tasks that it means; any
 // other error is assigned to no worker.
 void AddLogOfNobody(const JobClock& clock, const StreamReading& reading,
-                    std::vector<LogEvent>& shared, std::vector<std::string>& of_nobody) {
+                    std::vector<LogEvent>& shared, std::vector<ErrorOfNobody>& of_nobody) {
+  const size_t shared_before = shared.size();
+  const auto is_first = [&] { return shared.size() == shared_before; };
   for (const StreamEvent& event : reading.events) {
     if (clock.WentOn(reading, event.at)) continue;
     switch (event.event.kind) {
@@ -432,11 +434,11 @@ void AddLogOfNobody(const JobClock& clock, const StreamReading& reading,
       case LogKind::kRestartedPeer:
         break;
       default:
-        of_nobody.push_back(event.event.text);
+        of_nobody.push_back({event.event.text, is_first()});
     }
   }
   if (reading.death && !clock.WentOn(reading, reading.death->said.at)) {
-    of_nobody.push_back(reading.death->said.text);
+    of_nobody.push_back({reading.death->said.text, is_first()});
   }
 }
 

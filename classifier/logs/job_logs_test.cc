@@ -183,6 +183,26 @@ TEST(JobLogsTest, ALogOfSeveralWorkersAccusesNobody) {
   EXPECT_THAT(verdict.culprits, IsEmpty());
 }
 
+TEST(JobLogsTest, WhoMissedABarrierAfterAnErrorOfNobodyHasRaisedIt) {
+  constexpr char kMissed[] =
+      "jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Id: save::1. "
+      "Timed out task names: /job:jax_worker/replica:0/task:2\n";
+  const auto diagnose = [](const std::string& text) {
+    const JobEvidence evidence =
+        Read({{"all.log", absl::StrCat("process 0/4\nprocess 3/4\n", text)}});
+    return ClassifyLogs(evidence.capture, evidence.logs);
+  };
+  const Verdict raised = diagnose(absl::StrCat(kRaised, kMissed));
+  EXPECT_EQ(raised.cause, Cause::kUnrecoverableError);
+  EXPECT_EQ(raised.detail, Detail::kProcessExit);
+  EXPECT_THAT(Named(raised), ElementsAre(2));
+  EXPECT_THAT(raised.evidence.back().statement, HasSubstr("ValueError"));
+  // Those who waited raise something of their own afterwards.
+  const Verdict waited = diagnose(absl::StrCat(kMissed, kRaised));
+  EXPECT_EQ(waited.detail, Detail::kProgramNotQueued);
+  EXPECT_THAT(Named(waited), ElementsAre(2));
+}
+
 TEST(JobLogsTest, AWaitInALogOfSeveralWorkersIsNoError) {
   const JobEvidence evidence = Read({{"train.log",
                                       "[Gloo] Rank 0 is connected to 1 peer ranks\n"

@@ -48,9 +48,23 @@ bool AreHalf(const Case& c, const FailedBarrier& barrier) {
          2 * barrier.absent.size() <= c.topology.workers().size();
 }
 
+// An error that some process raised by itself before anybody complained of others, in a log whose
+// lines do not tell whose they are: nullptr if there is none. Only whoever is missing at a barrier
+// afterwards can have raised it.
+const ErrorOfNobody* RaisedBefore(const Case& c) {
+  if (c.logs == nullptr) return nullptr;
+  for (const ErrorOfNobody& error : c.logs->of_nobody) {
+    if (error.is_first) return &error;
+  }
+  return nullptr;
+}
+
 void AccuseAll(const Case& c, const std::vector<int>& workers, MissedBarrier fact,
                double confidence, Findings& out) {
-  const bool left = fact.missed == Missed::kCameInStep || fact.missed == Missed::kCameAlone;
+  const ErrorOfNobody* raised =
+      fact.missed == Missed::kBarrier && workers.size() == 1 ? RaisedBefore(c) : nullptr;
+  const bool left =
+      fact.missed == Missed::kCameInStep || fact.missed == Missed::kCameAlone || raised != nullptr;
   // Where logs are all there is, a log that is not there proves nothing.
   const bool lost = !left && c.logs == nullptr &&
                     std::all_of(workers.begin(), workers.end(),
@@ -65,6 +79,9 @@ void AccuseAll(const Case& c, const std::vector<int>& workers, MissedBarrier fac
   for (int worker : workers) {
     fact.worker = worker;
     Accuse(c, Strength::kStrong, fact, finding);
+  }
+  if (raised != nullptr) {
+    finding.evidence.push_back(Evidence(c, Strength::kStrong, LineOfNobody{raised->text}));
   }
   finding.explains = c.graph.waiting;
   finding.why = finding.culprits.front().why;

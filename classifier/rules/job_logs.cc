@@ -241,7 +241,7 @@ void OfNobody(const Look& look) {
   finding.cause = Cause::kUnrecoverableError;
   finding.detail = Detail::kProcessExit;
   finding.confidence = kConfidenceOfNobody;
-  const LineOfNobody fact{look.c.logs->of_nobody.front()};
+  const LineOfNobody fact{look.c.logs->of_nobody.front().text};
   finding.why = FactText(look.c, fact);
   finding.evidence.push_back(Evidence(look.c, Strength::kStrong, fact));
   look.out.Add(std::move(finding));

@@ -67,10 +67,15 @@ struct WorkerLog {
   std::vector<NumberedCollective> collectives;  // of each of its groups the one it stands at
 };
 
+// An error of a process's own, in a line that cannot be assigned to a worker.
+struct ErrorOfNobody {
+  std::string text;
+  bool is_first = false;  // in its log nobody had complained of others before
+};
+
 struct LogEvidence {
   std::vector<WorkerLog> workers;  // by worker; only those that have a log
-  // Errors of a process's own, in lines that cannot be assigned to a worker.
-  std::vector<std::string> of_nobody;
+  std::vector<ErrorOfNobody> of_nobody;
   // One log holds the labelled lines of all workers: a worker without a line never spoke.
   bool shared = false;
 };
