@@ -182,13 +182,20 @@ void DropUncountedHosts(std::vector<OneLog>& logs) {
   }
 }
 
+// True if several processes have written the log without labels, and any of them has failed. While
+// none has, its steps are those of the job.
+bool HoldsErrorsOfSeveral(const StreamReading& reading) {
+  return reading.steps_of_several && (!reading.events.empty() || reading.death.has_value());
+}
+
 // Assigns logs without a number: the only log of a job of one, or one log for each host.
 void GiveToWorkers(std::vector<OneLog>& logs) {
   std::vector<OneLog*> open;
   for (OneLog& log : logs) {
     // One process of Ray alone is the job, as far as its log shows.
-    const bool of_many = (log.name.process && logs.size() > 1) ||
-                         (logs.size() == 1 && log.reading.writers.size() > 1);
+    const bool of_many =
+        (log.name.process && logs.size() > 1) ||
+        (logs.size() == 1 && (log.reading.writers.size() > 1 || HoldsErrorsOfSeveral(log.reading)));
     const bool shared = log.reading.ranks.size() > 1 || log.name.of_nobody || of_many;
     if (!log.worker && !shared) open.push_back(&log);
   }

@@ -183,6 +183,28 @@ TEST(JobLogsTest, ALogOfSeveralWorkersAccusesNobody) {
   EXPECT_THAT(verdict.culprits, IsEmpty());
 }
 
+TEST(JobLogsTest, StepsThatStandThereSeveralTimesShowALogOfSeveralWorkers) {
+  const auto log = [](int times, const char* text) {
+    std::string lines;
+    for (int step = 0; step < 8; ++step) {
+      for (int i = 0; i < times; ++i) {
+        absl::StrAppend(&lines, "step ", step, " loss 2.3 in 0.", times > 1 ? i : 0, " s\n");
+      }
+    }
+    return lines + text;
+  };
+  const auto diagnose = [](const std::string& text) {
+    const JobEvidence evidence = Read({{"train.log", text}});
+    return ClassifyLogs(evidence.capture, evidence.logs);
+  };
+  const Verdict of_one = diagnose(log(1, kRaised));
+  EXPECT_THAT(Named(of_one), ElementsAre(0));
+  const Verdict of_many = diagnose(log(4, kRaised));
+  EXPECT_EQ(of_many.cause, Cause::kUnrecoverableError);
+  EXPECT_THAT(of_many.culprits, IsEmpty());
+  EXPECT_EQ(diagnose(log(4, "")).detail, Detail::kRunning);
+}
+
 TEST(JobLogsTest, WhoMissedABarrierAfterAnErrorOfNobodyHasRaisedIt) {
   constexpr char kMissed[] =
       "jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Id: save::1. "

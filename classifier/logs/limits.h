@@ -41,6 +41,8 @@ inline constexpr size_t kMaxStepShapes = 32;
 // it has fallen. A loop counts anew in each epoch; a number drawn at random falls every other
 // time.
 inline constexpr int64_t kLeastRises = 2;
+// So many steps that stand there several times show that several processes write a log.
+inline constexpr int64_t kLeastRepeated = 5;
 inline constexpr int64_t kRisesPerFall = 3;
 // Lines of several ranks in one log may differ by about so many steps.
 inline constexpr int64_t kStepTolerance = 1;

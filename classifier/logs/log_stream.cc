@@ -445,6 +445,7 @@ void LogStream::TakeRepetition(absl::string_view line) {
 
 StreamReading LogStream::Finish(const RecogniseOptions& options) {
   TakeEvents(".", options);  // ends a list that the log ends with
+  reading_.steps_of_several = steps_.AreOfSeveral();
   reading_.stacks = stacks_.Dumps();
   reading_.dead_thread = stacks_.DeadThread();
   reading_.collectives = watchdogs_.Finish();

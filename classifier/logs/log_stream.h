@@ -73,9 +73,10 @@ struct StreamReading {
   SaidAt collectives_at;                        // the last of those lines
   std::string retried;
   int64_t retries = 0;
-  std::vector<int32_t> ranks;    // that the log tells of itself: at most two are kept
-  std::vector<int64_t> writers;  // processes that write it, by NCCL's lines: at most two are kept
-  std::optional<int32_t> size;   // of the job, in ranks
+  std::vector<int32_t> ranks;     // that the log tells of itself: at most two are kept
+  std::vector<int64_t> writers;   // processes that write it, by NCCL's lines: at most two are kept
+  std::optional<int32_t> size;    // of the job, in ranks
+  bool steps_of_several = false;  // several processes write its steps
 };
 
 // Bounded, whatever the lines hold. Lines come in their order. Not synchronised.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -319,7 +321,11 @@ void StepLines::Take(absl::string_view line, uint64_t log) {
       shape.ignored = CountsWaiting(before);
       shape.auxiliary = IsAuxiliary(before);
       shape.last_rise = lines_;
-    } else if (shape.Count(candidate.number, candidate.total, lines_)) {
+      shape.text = std::hash<std::string_view>()({line.data(), line.size()});
+      continue;
+    }
+    shape.Compare(candidate.number, std::hash<std::string_view>()({line.data(), line.size()}));
+    if (shape.Count(candidate.number, candidate.total, lines_)) {
       ++advances_;
       ChooseMain(shape);
     }
@@ -342,6 +348,26 @@ bool StepLines::Shape::Count(int64_t next, std::optional<int64_t> total, uint64_
     complete = false;
   }
   return false;
+}
+
+void StepLines::Shape::Compare(int64_t next, uint64_t next_text) {
+  if (next > number) {
+    lines = 1;
+    is_repeated = false;
+  } else {
+    ++lines;
+    const bool again = !is_repeated && (next_text != text || lines > 2);
+    repeated += again ? 1 : 0;
+    is_repeated = is_repeated || again;
+  }
+  text = next_text;
+}
+
+bool StepLines::AreOfSeveral() const {
+  return std::any_of(shapes_.begin(), shapes_.end(), [](const Shape& shape) {
+    return shape.TellsSteps() && !shape.auxiliary && shape.repeated >= kLeastRepeated &&
+           2 * shape.repeated >= shape.rises;
+  });
 }
 
 void StepLines::ChooseMain(const Shape& risen) {

@@ -28,6 +28,10 @@ class StepLines {
   // count with a total, such as "4/4", has reached the total: it is not expected to grow further.
   StepReading Read() const;
 
+  // True if most steps stand there several times, in lines that differ in other numbers, or more
+  // than twice (one process with two handlers writes a line twice): several processes write them.
+  bool AreOfSeveral() const;
+
  private:
   struct Shape {
     uint64_t hash = 0;
@@ -39,9 +43,14 @@ class StepLines {
     bool complete = false;   // the number has reached its total
     bool cycled = false;     // it began anew after its total
     uint64_t last_rise = 0;  // in the order of lines
+    uint64_t text = 0;       // hash of the last line
+    int64_t lines = 1;       // since the number last grew
+    int64_t repeated = 0;    // numbers that others have written, too
+    bool is_repeated = false;
 
     // Takes the number of the next line; true if it has grown, and tells steps.
     bool Count(int64_t next, std::optional<int64_t> total, uint64_t line);
+    void Compare(int64_t next, uint64_t next_text);
     bool TellsSteps() const;
     bool Expected() const { return TellsSteps() && (!complete || cycled); }
   };

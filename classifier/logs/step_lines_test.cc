@@ -226,5 +226,25 @@ TEST(StepLinesTest, AnyBytesAreTaken) {
   EXPECT_EQ(steps.Read(), StepReading());
 }
 
+// Steps 0 to 9, each in so many lines: "%" differs from line to line.
+bool AreOfSeveral(const std::string& shape, int lines) {
+  StepLines steps;
+  for (int n = 0; n < 10; ++n) {
+    for (int i = 0; i < lines; ++i) {
+      steps.Take(absl::StrReplaceAll(shape, {{"$", absl::StrCat(n)}, {"%", absl::StrCat(i)}}), 0);
+    }
+  }
+  return steps.AreOfSeveral();
+}
+
+TEST(StepLinesTest, SeveralProcessesWriteTheSameSteps) {
+  EXPECT_TRUE(AreOfSeveral("step $ in 0.% s", 4));
+  EXPECT_TRUE(AreOfSeveral("step $ in 0.% s", 2));
+  EXPECT_TRUE(AreOfSeveral("step $", 3));
+  EXPECT_FALSE(AreOfSeveral("step $", 1));
+  // A process with two handlers writes each line twice.
+  EXPECT_FALSE(AreOfSeveral("step $", 2));
+}
+
 }  // namespace
 }  // namespace rapideye::logs
