@@ -241,8 +241,9 @@ std::optional<LineLabel> TakeGrep(absl::string_view line) {
   return label;
 }
 
-// The label in the words of a program: its rank, or a name with a number.
-std::optional<LineLabel> OwnLabel(absl::string_view words) {
+// The label in the words of a program: its rank, or a name with a number. `bare`: a number alone,
+// and nothing else.
+std::optional<LineLabel> OwnLabel(absl::string_view words, bool bare) {
   static const RE2* const kRank = new RE2(
       "(?i)(?:^|[ ,_-])(?:rank|process|proc|process_index|process_id)s?[ =:#_-]{0,2}(\\d{1,6})"
       "(?:$|[ ,/\\[])");
@@ -250,21 +251,23 @@ std::optional<LineLabel> OwnLabel(absl::string_view words) {
   LineLabel label;
   int32_t rank = 0;
   const re2::StringPiece text(words.data(), words.size());
-  if (RE2::PartialMatch(text, *kRank, &rank) || RE2::FullMatch(text, *kNumber, &rank)) {
+  if (bare ? RE2::FullMatch(text, *kNumber, &rank) : RE2::PartialMatch(text, *kRank, &rank)) {
     label.rank = rank;
     return label;
   }
+  if (bare) return std::nullopt;
   // Behind the name of a pod stands that of its container.
   label.pod = words.substr(0, words.find_first_of(" /:"));
   if (!IsHost(label.pod)) return std::nullopt;
   return label;
 }
 
-std::optional<LineLabel> TakeOwn(absl::string_view line) {
+std::optional<LineLabel> TakeOwn(absl::string_view line, bool bare) {
   static const RE2* const kBrackets =
       new RE2(" *(?:\\[([^\\[\\]]{1,80})\\]|\\(([^()]{1,80})\\))(?:<std(?:out|err)>)?:? ?");
   static const RE2* const kComposer = new RE2(" *(rank\\d{1,6})\\[\\d+\\](?:\\[\\w+\\])?: ?");
   static const RE2* const kLevanter = new RE2(" *- (\\d{1,6}) - (?:[\\w.]+ - ){1,2}");
+  int32_t rank = 0;
   static const RE2* const kWords = new RE2(
       " *((?i:rank|process|proc) ?\\d{1,6}|[\\w.-]{0,63}\\d[\\w.-]{0,63})"
       "(?::|>|:[a-z][\\w-]{0,40})(?: |$)");
@@ -273,13 +276,14 @@ std::optional<LineLabel> TakeOwn(absl::string_view line) {
   re2::StringPiece text(line.data() + at, line.size() - at);
   re2::StringPiece words;
   re2::StringPiece in_round;
-  const bool found = RE2::Consume(&text, *kBrackets, &words, &in_round) ||
-                     RE2::Consume(&text, *kComposer, &words) ||
-                     RE2::Consume(&text, *kLevanter, &words) ||
-                     RE2::Consume(&text, *kWords, &words);
-  if (!found) return std::nullopt;
-  if (words.empty()) words = in_round;
-  std::optional<LineLabel> label = OwnLabel(absl::string_view(words.data(), words.size()));
+  std::optional<LineLabel> label;
+  if (!bare && RE2::Consume(&text, *kLevanter, &rank)) {
+    label.emplace().rank = rank;
+  } else if (RE2::Consume(&text, *kBrackets, &words, &in_round) ||
+             RE2::Consume(&text, *kComposer, &words) || RE2::Consume(&text, *kWords, &words)) {
+    if (words.empty()) words = in_round;
+    label = OwnLabel(absl::string_view(words.data(), words.size()), bare);
+  }
   if (!label.has_value()) return std::nullopt;
   if (time.has_value() && time->text > 0) label->unix_ms = time->unix_ms;
   label->text = line.size() - text.size();
@@ -320,7 +324,7 @@ bool TakeTurns(const std::vector<absl::string_view>& lines, LabelForm form) {
     last = std::move(name);
   }
   // Numbers that are no ranks, of processes and threads say, have gaps.
-  if (highest >= static_cast<int32_t>(seen.size())) return false;
+  if (form == LabelForm::kBare && highest >= static_cast<int32_t>(seen.size())) return false;
   return returned &&
          kHostLines * static_cast<double>(lines.size()) <= static_cast<double>(labelled);
 }
@@ -361,7 +365,9 @@ std::optional<LineLabel> TakeLabel(absl::string_view line, LabelForm form) {
     case LabelForm::kGrep:
       return TakeGrep(line);
     case LabelForm::kOwn:
-      return TakeOwn(line);
+      return TakeOwn(line, /*bare=*/false);
+    case LabelForm::kBare:
+      return TakeOwn(line, /*bare=*/true);
     case LabelForm::kJournal:
       return TakeJournal(line);
   }
@@ -388,7 +394,10 @@ LabelForm FormOfLabels(const std::vector<absl::string_view>& lines) {
     if (TakeTurns(lines, form)) return form;
   }
   if (AreOfFiles(lines)) return LabelForm::kGrep;
-  return TakeTurns(lines, LabelForm::kOwn) ? LabelForm::kOwn : LabelForm::kNone;
+  for (LabelForm form : {LabelForm::kOwn, LabelForm::kBare}) {
+    if (TakeTurns(lines, form)) return form;
+  }
+  return LabelForm::kNone;
 }
 
 bool IsLogLine(absl::string_view line) {

@@ -38,6 +38,7 @@ enum class LabelForm {
   kOwn,      // the program's, or of a tool like kubetail, on each line: "[process 2] text",
              // "(worker1, rank=1, pid=7) text", "[train-0-2-x2k2q jax] text", "Rank 2: text",
              // "rank2[41][MainThread]: text", "2026-11-20T10:00:00 - 2 - levanter.trainer - text"
+  kBare,     // likewise, a number alone: "[2] text", "[2]<stderr>:text"; from 0 on without gaps
   kJournal,  // journalctl -m, syslog, on each line: "Nov 20 10:00:00 node3 python3[4112]: text"
 };
 

@@ -103,19 +103,22 @@ TEST(LineLabelTest, TakesTheNamesOfCompose) {
 }
 
 TEST(LineLabelTest, TakesTheLabelsOfPrograms) {
-  const auto rank = [](const std::string& line) {
-    const auto label = TakeLabel(line, LabelForm::kOwn);
+  const auto rank = [](const std::string& line, LabelForm form = LabelForm::kOwn) {
+    const auto label = TakeLabel(line, form);
     EXPECT_TRUE(label.has_value()) << line;
     if (!label.has_value()) return std::optional<int32_t>();
     EXPECT_EQ(line.substr(label->text), "text") << line;
     return label->rank;
   };
   for (const char* line :
-       {"[process 2] text", "[Process 2/4]: text", "(rank 2) text", "Rank 2: text", "[2] text",
-        "[2]<stderr>:text", "(worker1, rank=2, pid=7, ip=10.164.0.3) text",
-        "rank2[41][MainThread]: text", "2026-11-20T10:00:00 - 2 - levanter.trainer - text",
-        "2026-11-20 10:00:00,000 [rank 2] text", "[2026-11-20 10:00:00] [2] text"}) {
+       {"[process 2] text", "[Process 2/4]: text", "(rank 2) text", "Rank 2: text",
+        "(worker1, rank=2, pid=7, ip=10.164.0.3) text", "rank2[41][MainThread]: text",
+        "2026-11-20T10:00:00 - 2 - levanter.trainer - text",
+        "2026-11-20 10:00:00,000 [rank 2] text"}) {
     EXPECT_EQ(rank(line), 2) << line;
+  }
+  for (const char* line : {"[2] text", "[2]<stderr>:text", "[2026-11-20 10:00:00] [2] text"}) {
+    EXPECT_EQ(rank(line, LabelForm::kBare), 2) << line;
   }
   EXPECT_EQ(TakeLabel("[train-0-2-x2k2q jax] text", LabelForm::kOwn)->pod, "train-0-2-x2k2q");
   EXPECT_EQ(TakeLabel("host-2> text", LabelForm::kOwn)->pod, "host-2");
@@ -125,7 +128,9 @@ TEST(LineLabelTest, TakesTheLabelsOfPrograms) {
                            "a1.cc:7: text", "[3/100] text", "layer1.weight 0.3"}) {
     EXPECT_FALSE(TakeLabel(line, LabelForm::kOwn).has_value()) << line;
   }
-  EXPECT_EQ(FormOfLabels({"[0] a", "[1] b", "[0] c"}), LabelForm::kOwn);
+  // A part of the ranks, by their name; numbers alone only from 0 on.
+  EXPECT_EQ(FormOfLabels({"[rank 8] a", "[rank 9] b", "[rank 8] c"}), LabelForm::kOwn);
+  EXPECT_EQ(FormOfLabels({"[0] a", "[1] b", "[0] c"}), LabelForm::kBare);
   // Numbers of processes, and of the items of a list.
   EXPECT_EQ(FormOfLabels({"[4711] a", "[4712] b", "[4711] c"}), LabelForm::kNone);
   EXPECT_EQ(FormOfLabels({"(1) a", "(2) b", "(1) c"}), LabelForm::kNone);

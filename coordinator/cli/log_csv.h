@@ -35,7 +35,7 @@ class CsvRows {
  private:
   friend bool BeginsLikeCsvExport(absl::string_view text);
 
-  // What a column holds of an entry, the most telling name of each kind first.
+  // The part of an entry that a column holds; of several with the same part the lowest rank counts.
   struct Column {
     int kind = -1;  // -1: nothing that is read
     int rank = 0;
