@@ -41,6 +41,7 @@ enum class LabelForm {
   kBare,     // likewise, a number alone: "[2] text", "[2]<stderr>:text"; from 0 on without gaps
   kJournal,  // journalctl -m, syslog, on each line: "Nov 20 10:00:00 node3 python3[4112]: text"
 };
+inline constexpr int kLabelForms = static_cast<int>(LabelForm::kJournal) + 1;
 
 // The label of a line in this form; absent: the line has none.
 std::optional<LineLabel> TakeLabel(absl::string_view line, LabelForm form);

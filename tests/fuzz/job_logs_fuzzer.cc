@@ -11,6 +11,7 @@
 #include "classifier/logs/job_logs.h"
 #include "classifier/logs/line_label.h"
 #include "classifier/logs/lines.h"
+#include "classifier/logs/section_heading.h"
 #include "tests/fuzz/fuzzing.h"
 
 namespace {
@@ -40,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 2) return 0;
   const absl::string_view bytes(reinterpret_cast<const char*>(data) + 2, size - 2);
   const size_t count = 1 + data[0] % 4;
-  const auto form = static_cast<logs::LabelForm>(data[1] % 8);
+  const auto form = static_cast<logs::LabelForm>(data[1] % logs::kLabelForms);
   logs::JobLogs job(logs::SignatureTable::BuiltIn());
   for (size_t i = 0; i < count; ++i) {
     logs::LogName name;
@@ -51,6 +52,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   size_t next = 0;
   const auto take = [&](absl::string_view line) {
     const auto label = logs::TakeLabel(line, form);
+    rapideye::Require(!label || label->text <= line.size(), "a label stands within its line");
+    rapideye::Require(logs::SectionName(line).size() <= line.size(),
+                      "a heading names less than it says");
     const auto rank = label && label->rank ? static_cast<size_t>(*label->rank) : next++;
     job.Take(rank % count, label ? line.substr(label->text) : line, std::nullopt);
   };
