@@ -8,6 +8,7 @@
 #include "classifier/host/pause.h"
 #include "coordinator/core/limits.h"
 #include "coordinator/core/measured.h"
+#include "coordinator/core/most_stand.h"
 
 namespace rapideye::coordinator {
 namespace {
@@ -225,42 +226,6 @@ Standstill WhileAllWork(Standstill measure, const std::map<WorkerId, WorkerProgr
   return measure;
 }
 
-// The longest allowance of an announced pause; zero: no pause, or a threshold of the operator's.
-absl::Duration LongestAllowance(const std::map<WorkerId, WorkerProgress>& workers,
-                                const Thresholds& thresholds, const Learning& learning) {
-  absl::Duration longest = absl::ZeroDuration();
-  if (thresholds.launch.has_value()) return longest;
-  for (const auto& [id, worker] : workers) {
-    if (!worker.Pauses()) continue;
-    longest = std::max(longest, PauseAllowance(thresholds, learning, *worker.phase));
-  }
-  return longest;
-}
-
-// Since when a single worker has completed nothing, and for how long that is allowed.
-struct WorkerStanding {
-  absl::Duration since;
-  absl::Duration threshold;
-};
-
-// Absent unless the worker is in a launch or in a step.
-std::optional<WorkerStanding> StandingOf(const WorkerProgress& worker, Measured measured,
-                                         const Thresholds& thresholds, const Learning& learning) {
-  if (!worker.last_completion.has_value()) return std::nullopt;
-  if (measured == Measured::kByPages) {
-    if (worker.phase != Phase::kStep || learning.LongestStep() == absl::ZeroDuration()) {
-      return std::nullopt;
-    }
-    return WorkerStanding{*worker.last_completion, StepThreshold(thresholds, learning)};
-  }
-  if (!worker.in_flight_since.has_value()) return std::nullopt;
-  // The first launch of a program may take long.
-  const bool known = !worker.program.has_value() || learning.HasCompleted(*worker.program);
-  return WorkerStanding{std::max(*worker.last_completion, *worker.in_flight_since),
-                        known ? LaunchThreshold(thresholds, learning, worker.program)
-                              : HangThreshold(thresholds, learning)};
-}
-
 void AddInFlight(const WorkerProgress& worker, const Thresholds& thresholds,
                  const Learning& learning, Overview& overview) {
   // A launch without a reported program may be of any program: it gets no grace.
@@ -422,7 +387,9 @@ std::optional<Standstill> Progress::Judge(const Thresholds& thresholds, const Le
                                           absl::Duration now) const {
   std::optional<Standstill> measure = Measure(thresholds, learning, now);
   if (measure.has_value() && measure->still_for < measure->threshold) measure.reset();
-  if (!measure.has_value()) measure = JudgeMost(thresholds, learning, now);
+  if (!measure.has_value()) {
+    measure = JudgeMost(workers_, hosts_, thresholds, learning, now);
+  }
   if (!measure.has_value()) return JudgeEach(workers_, hosts_, thresholds, learning, now);
   if (measure->most_stand) return measure;
   measure->most_stand = MostStandSince(now - 2 * measure->threshold);
@@ -441,53 +408,6 @@ bool Progress::MostStandSince(absl::Duration moment) const {
     if (last.has_value() && *last > moment) moved.Add(PartOf(id));
   }
   return AreExceptions(moved, all);
-}
-
-std::optional<Standstill> Progress::JudgeMost(const Thresholds& thresholds,
-                                              const Learning& learning, absl::Duration now) const {
-  const Measured measured = HowToMeasure(workers_, hosts_);
-  if (measured == Measured::kByLines) return std::nullopt;
-  Tally telling;
-  Tally standing;
-  std::multimap<absl::Duration, WorkerId> latest;  // of those that do not stand, by last completion
-  absl::Duration threshold = absl::ZeroDuration();
-  absl::Duration still_for = absl::InfiniteDuration();
-  const absl::Duration allowance = LongestAllowance(workers_, thresholds, learning);
-  for (const auto& [id, worker] : workers_) {
-    if (!Tells(worker, measured)) continue;
-    telling.Add(PartOf(id));
-    const std::optional<WorkerStanding> one = StandingOf(worker, measured, thresholds, learning);
-    const absl::Duration bound =
-        one.has_value() ? std::max(2 * one->threshold, allowance) : absl::InfiniteDuration();
-    if (one.has_value() && now - one->since >= bound) {
-      standing.Add(PartOf(id));
-      threshold = std::max(threshold, bound);
-      still_for = std::min(still_for, now - one->since);
-    } else if (worker.last_completion.has_value()) {
-      latest.emplace(*worker.last_completion, id);
-    }
-  }
-  if (latest.empty()) return std::nullopt;
-  // Workers that have completed nothing for as long are idle: they wait for those that stand.
-  Tally advancing;
-  Tally idle;
-  for (const auto& [completion, id] : latest) {
-    (now - completion < threshold ? advancing : idle).Add(PartOf(id));
-  }
-  if (!IsMost(standing.votes + idle.votes, telling.votes)) return std::nullopt;
-  if (AtLeast(advancing.votes, standing.votes)) return std::nullopt;
-  if (advancing.workers == 0 || !AreExceptions(advancing, telling)) return std::nullopt;
-  const WorkerId& who = latest.rbegin()->second;
-  return Standstill{
-      .threshold = threshold,
-      .still_for = still_for,
-      .why = absl::StrCat(standing.workers, " of ", telling.workers,
-                          " workers are in launches or steps that do not complete, while slice ",
-                          who.slice, " task ", who.task,
-                          advancing.workers > 1
-                              ? absl::StrCat(" and ", advancing.workers - 1, " more advance")
-                              : std::string(" alone advances")),
-      .most_stand = true};
 }
 
 std::optional<Standstill> Progress::MeasureIdleStart(const Thresholds& thresholds,

@@ -191,9 +191,6 @@ class Progress {
                                         absl::Duration now) const;
   // True if at most exceptions (AreExceptions) have completed launches since `moment`.
   bool MostStandSince(absl::Duration moment) const;
-  // Judges that most workers stand while a few advance.
-  std::optional<Standstill> JudgeMost(const Thresholds& thresholds, const Learning& learning,
-                                      absl::Duration now) const;
 
   std::map<WorkerId, WorkerProgress> workers_;
   HostVotes hosts_;

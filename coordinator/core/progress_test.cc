@@ -117,6 +117,23 @@ TEST_F(OneAdvancesTest, DoesNotSilenceTheOthers) {
       << Judge(twice)->why;
 }
 
+TEST_F(OneAdvancesTest, NorDoesOneWhoseRuntimeDoesNotAnswer) {
+  const double twice = 100 + 2 * absl::ToDoubleSeconds(kMinLaunchThreshold);
+  const auto stand = [this](int workers, double until) {
+    Stand(workers, /*advancing=*/1, until);
+    Worker silent{.id = {0, 0}, .completed = 30, .last_completion = absl::Seconds(until)};
+    wire::Heartbeat heartbeat = silent.At(absl::Seconds(until));
+    heartbeat.runtime.state = RuntimeState::kUnavailable;
+    progress_.Observe(silent.id, silent.agent, heartbeat, absl::Seconds(until));
+  };
+  stand(/*workers=*/4, twice - 0.1);
+  EXPECT_FALSE(Judge(twice - 0.1).has_value());
+  stand(/*workers=*/4, twice);
+  ASSERT_TRUE(Judge(twice).has_value());
+  EXPECT_TRUE(Judge(twice)->most_stand);
+  EXPECT_NE(Judge(twice)->why.find("runtimes do not answer"), std::string::npos);
+}
+
 TEST_F(OneAdvancesTest, OfTwoNobodyKnowsWhichIsRight) {
   Stand(/*workers=*/2, /*advancing=*/1, 200);
   EXPECT_FALSE(Judge(200).has_value());
