@@ -224,8 +224,8 @@ std::optional<LineLabel> TakeJournal(absl::string_view line) {
   label.host = absl::string_view(host.data(), host.size());
   // A host whose name has no number tells no place.
   if (label.host.find_first_of("0123456789") == absl::string_view::npos) return std::nullopt;
-  label.unix_ms = time->unix_ms;
-  label.text = line.size() - text.size();
+  // Where a line says no year, others of the log may: it is read with them.
+  label.text = 0;
   return label;
 }
 
@@ -267,7 +267,6 @@ std::optional<LineLabel> TakeOwn(absl::string_view line, bool bare) {
       new RE2(" *(?:\\[([^\\[\\]]{1,80})\\]|\\(([^()]{1,80})\\))(?:<std(?:out|err)>)?:? ?");
   static const RE2* const kComposer = new RE2(" *(rank\\d{1,6})\\[\\d+\\](?:\\[\\w+\\])?: ?");
   static const RE2* const kLevanter = new RE2(" *- (\\d{1,6}) - (?:[\\w.]+ - ){1,2}");
-  int32_t rank = 0;
   static const RE2* const kWords = new RE2(
       " *((?i:rank|process|proc) ?\\d{1,6}|[\\w.-]{0,63}\\d[\\w.-]{0,63})"
       "(?::|>|:[a-z][\\w-]{0,40})(?: |$)");
@@ -276,6 +275,7 @@ std::optional<LineLabel> TakeOwn(absl::string_view line, bool bare) {
   re2::StringPiece text(line.data() + at, line.size() - at);
   re2::StringPiece words;
   re2::StringPiece in_round;
+  int32_t rank = 0;
   std::optional<LineLabel> label;
   if (!bare && RE2::Consume(&text, *kLevanter, &rank)) {
     label.emplace().rank = rank;
@@ -285,27 +285,13 @@ std::optional<LineLabel> TakeOwn(absl::string_view line, bool bare) {
     label = OwnLabel(absl::string_view(words.data(), words.size()), bare);
   }
   if (!label.has_value()) return std::nullopt;
-  if (time.has_value() && time->text > 0) label->unix_ms = time->unix_ms;
+  if (at > 0 && YearOf(time->unix_ms) != kNoYear) label->unix_ms = time->unix_ms;
   label->text = line.size() - text.size();
   return label;
 }
 
-// True if nearly every line has the path of one of several files before it.
-bool AreOfFiles(const std::vector<absl::string_view>& lines) {
-  std::set<absl::string_view> seen;
-  size_t labelled = 0;
-  for (absl::string_view line : lines) {
-    const std::optional<LineLabel> label = TakeGrep(line);
-    if (!label) continue;
-    ++labelled;
-    seen.insert(label->path);
-  }
-  return seen.size() > 1 &&
-         kHostLines * static_cast<double>(lines.size()) <= static_cast<double>(labelled);
-}
-
 // True if names take turns and stand on nearly every line, as those do who share one output. Names
-// that each come once, in one row, are headings.
+// that each come once, in one row, are headings; grep goes through one file after the other.
 bool TakeTurns(const std::vector<absl::string_view>& lines, LabelForm form) {
   std::set<std::string> seen;
   std::string last;
@@ -316,7 +302,7 @@ bool TakeTurns(const std::vector<absl::string_view>& lines, LabelForm form) {
     const std::optional<LineLabel> label = TakeLabel(line, form);
     if (!label) continue;
     ++labelled;
-    std::string name(label->pod.empty() ? label->host : label->pod);
+    std::string name = absl::StrCat(label->pod, label->host, label->path);
     if (label->rank) name = absl::StrCat(*label->rank);
     returned = returned || (name != last && seen.contains(name));
     seen.insert(name);
@@ -325,7 +311,7 @@ bool TakeTurns(const std::vector<absl::string_view>& lines, LabelForm form) {
   }
   // Numbers that are no ranks, of processes and threads say, have gaps.
   if (form == LabelForm::kBare && highest >= static_cast<int32_t>(seen.size())) return false;
-  return returned &&
+  return (form == LabelForm::kGrep ? seen.size() > 1 : returned) &&
          kHostLines * static_cast<double>(lines.size()) <= static_cast<double>(labelled);
 }
 
@@ -389,12 +375,8 @@ LabelForm FormOfLabels(const std::vector<absl::string_view>& lines) {
     if (form == LabelForm::kNumber && OnlyCount(numbers) && numbers.size() > 8) continue;
     return form;
   }
-  for (LabelForm form :
-       {LabelForm::kHost, LabelForm::kBar, LabelForm::kJournal, LabelForm::kStern}) {
-    if (TakeTurns(lines, form)) return form;
-  }
-  if (AreOfFiles(lines)) return LabelForm::kGrep;
-  for (LabelForm form : {LabelForm::kOwn, LabelForm::kBare}) {
+  for (LabelForm form : {LabelForm::kHost, LabelForm::kBar, LabelForm::kJournal, LabelForm::kStern,
+                         LabelForm::kGrep, LabelForm::kOwn, LabelForm::kBare}) {
     if (TakeTurns(lines, form)) return form;
   }
   return LabelForm::kNone;

@@ -164,14 +164,13 @@ TEST(LineLabelTest, TakesThePodsOfStern) {
 }
 
 TEST(LineLabelTest, TakesTheHostsOfAJournal) {
-  const std::string line = "Nov 20 10:00:02 tpu-3 python3[4113]: step 3";
-  const auto label = TakeLabel(line, LabelForm::kJournal);
+  const auto label = TakeLabel("Nov 20 10:00:02 tpu-3 python3[4113]: step 3", LabelForm::kJournal);
   ASSERT_TRUE(label.has_value());
   EXPECT_EQ(label->host, "tpu-3");
-  EXPECT_EQ(line.substr(label->text), "step 3");
-  const auto later = TakeLabel("Nov 20 10:01:02 tpu-3 kernel: text", LabelForm::kJournal);
-  ASSERT_TRUE(later.has_value());
-  EXPECT_EQ(*later->unix_ms - *label->unix_ms, 60'000);
+  // Who reads the line takes its time, too: others of the log may tell the year.
+  EXPECT_EQ(label->text, 0U);
+  EXPECT_FALSE(label->unix_ms.has_value());
+  EXPECT_TRUE(TakeLabel("Nov 20 10:01:02 tpu-3 kernel: text", LabelForm::kJournal));
   EXPECT_TRUE(TakeLabel("2026-11-20T10:00:02+0000 tpu-3 python3[4113]: x", LabelForm::kJournal));
   EXPECT_FALSE(TakeLabel("2026-11-20 10:00:02 INFO train: x", LabelForm::kJournal));
   EXPECT_FALSE(TakeLabel("tpu-3 python3[4113]: x", LabelForm::kJournal));

@@ -213,6 +213,16 @@ TEST(DiagnoseLogsTest, ReadsWhatCollectorsOfLogsWrite) {
   });
 }
 
+TEST(DiagnoseLogsTest, TheOnlyHostOfAFileSaysLessThanItsName) {
+  const auto file = [](int rank, const std::string& text) {
+    return File(absl::StrCat("host-of-rank-", rank, ".log"),
+                ordered_json{{"host", absl::StrCat("node-", 17 + rank)}, {"message", text}}.dump());
+  };
+  const ordered_json verdict = Only(
+      Rapideye({"diagnose", file(0, "RuntimeError: Connection closed by peer"), file(1, kRaised)}));
+  EXPECT_THAT(Ranks(verdict), ElementsAre(1));
+}
+
 TEST(DiagnoseLogsTest, ReadsWhatLaunchersAndJournalsWrite) {
   ExpectTheOneThatRaised({
       // SkyPilot, kubetail, Docker Compose, stern, a journal of several hosts, pdsh.

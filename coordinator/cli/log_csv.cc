@@ -54,7 +54,9 @@ bool BeginsLikeCsvExport(absl::string_view text) {
 }
 
 void CsvRows::EndField() {
-  fields_.push_back(std::exchange(field_, ""));
+  // More fields than columns mean nothing.
+  if (!columns_.has_value() || fields_.size() < columns_->size()) fields_.push_back(field_);
+  field_.clear();
   quoted_ = after_quote_ = false;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -37,7 +38,7 @@ constexpr std::array<const char*, 8> kTimeKeys = {"timestamp", "receiveTimestamp
 // Keys of the pod, and of objects that hold such a key; then keys of the host.
 constexpr std::array<const char*, 4> kPodKeys = {"pod_name", "pod", "podName", "task_name"};
 constexpr std::array<const char*, 3> kPodHolders = {"kubernetes", "labels", "stream"};
-constexpr std::array<const char*, 4> kHostKeys = {"instance_id", "_HOSTNAME", "hostname", "host"};
+constexpr std::array<const char*, 3> kHostKeys = {"_HOSTNAME", "hostname", "host"};
 // Numbers since 1970: the unit follows from the size, up to the year 2286.
 constexpr double kMaxUnixSeconds = 1e10;
 
@@ -83,7 +84,7 @@ std::string FirstOf(const EntryJson& object, const std::array<const char*, n>& k
   return "";
 }
 
-// The pod that wrote the entry, or else the host; empty: it does not tell.
+// The pod that wrote the entry; empty: it does not tell.
 std::string PodOf(const EntryJson& object, const EntryJson* resource) {
   std::vector<const EntryJson*> holders = {resource};
   for (const char* key : kPodHolders) holders.push_back(ObjectOf(object, key));
@@ -95,8 +96,7 @@ std::string PodOf(const EntryJson& object, const EntryJson* resource) {
     if (pod.empty() && inner != nullptr) pod = StringOf(*inner, "name");
     if (!pod.empty()) return pod;
   }
-  std::string host = resource == nullptr ? "" : FirstOf(*resource, kHostKeys);
-  return host.empty() ? FirstOf(object, kHostKeys) : host;
+  return resource == nullptr ? "" : StringOf(*resource, "instance_id");
 }
 
 std::string TextOf(const EntryJson& object) {
@@ -184,6 +184,7 @@ struct LogExport::Entry {
   std::string id;
   std::string text;
   std::string pod;
+  std::string host;
   std::string container;
   std::optional<int32_t> index;
   std::optional<int32_t> slice;
@@ -199,6 +200,7 @@ struct LogExport::Entry {
     const EntryJson* resource = ObjectOf(json, "resource");
     const EntryJson* labels = resource == nullptr ? nullptr : ObjectOf(*resource, "labels");
     entry.pod = PodOf(json, labels);
+    entry.host = FirstOf(json, kHostKeys);
     if (labels != nullptr) {
       entry.container = StringOf(*labels, "container_name");
       entry.index = NumberOf(*labels, "worker_id");
@@ -241,13 +243,16 @@ absl::Status LogExport::ChooseOrder() {
   order_known_ = true;
   int64_t rises = 0;
   std::optional<int64_t> last;
+  std::set<std::string> hosts;
   const std::vector<std::string> first = std::exchange(first_, {});
   for (const std::string& object : first) {
     const std::optional<Entry> entry = Entry::Parse(object);
+    if (entry) hosts.insert(entry->host);
     if (!entry || !entry->unix_ms) continue;
     if (last && *entry->unix_ms != *last) rises += *entry->unix_ms > *last ? 1 : -1;
     last = entry->unix_ms;
   }
+  of_several_hosts_ = hosts.size() > 1;
   if (rises < 0) {
     spilled_ = std::tmpfile();
     if (spilled_ == nullptr) {
@@ -316,13 +321,15 @@ void LogExport::TakeEntry(const Entry& entry) {
 }
 
 size_t LogExport::LogOf(const Entry& entry) {
-  const std::string key = absl::StrCat(entry.pod, "/", entry.container, "/",
-                                       entry.index ? absl::StrCat(*entry.index) : "");
+  // The name of its only host says less of a worker than that of the file.
+  const std::string& pod = entry.pod.empty() && of_several_hosts_ ? entry.host : entry.pod;
+  const std::string key =
+      absl::StrCat(pod, "/", entry.container, "/", entry.index ? absl::StrCat(*entry.index) : "");
   const auto known = known_.find(key);
   if (known != known_.end()) return known->second;
   logs::LogName name;
   name.path = path_;
-  name.pod = entry.pod;
+  name.pod = pod;
   name.index = entry.index;
   name.slice = entry.slice;
   const size_t log = logs_.Add(std::move(name));

@@ -79,7 +79,8 @@ class LogExport {
   CsvRows rows_;
   int64_t objects_ = 0;
   bool order_known_ = false;
-  std::vector<std::string> first_;       // until the order is known
+  bool of_several_hosts_ = false;        // by the same entries
+  std::vector<std::string> first_;       // until the order and the hosts are known
   std::FILE* spilled_ = nullptr;         // set: newest first
   std::map<std::string, size_t> known_;  // pod and container: number of the log
 };
