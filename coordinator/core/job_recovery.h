@@ -24,7 +24,8 @@ class JobRecovery {
   // `from`: a launch that completes earlier is no recovery. `shown`: which job the incident
   // is about, as each of its workers showed it (what the platform states, otherwise the
   // training process); empty if not known. `seen`: when the evidence was complete, if the job may
-  // have gone on then, as after a worker's word; infinite if the job stood.
+  // have gone on then, as after a worker's word, or where most workers were cut off; infinite if it
+  // stood.
   explicit JobRecovery(absl::Duration from, std::map<WorkerId, std::string> shown = {},
                        absl::Duration seen = absl::InfiniteDuration())
       : from_(from), shown_(std::move(shown)), seen_(seen) {}

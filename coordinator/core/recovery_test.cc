@@ -127,6 +127,23 @@ FakeJob ConcludedWithOne() {
   return job;
 }
 
+// Who was cut off has gone on meanwhile: what stands now is another standstill.
+TEST(Recovery, AStandstillAfterTheEvidenceOfAFewIsLookedAtOnce) {
+  FakeJob job = ConcludedWithOne();
+  job.at(0, 1).advancing = true;
+  job.Connect(job.at(0, 1));
+  job.Run(absl::Seconds(3));
+  job.Freeze();
+  ASSERT_TRUE(job.RunUntilConclude(absl::Minutes(1)));
+  ASSERT_EQ(job.concluded().size(), 2u);
+  EXPECT_TRUE(job.concluded()[1].again);
+  EXPECT_EQ(job.concluded()[1].incident_id, job.concluded()[0].incident_id);
+  EXPECT_EQ(job.concluded()[1].capture.snapshots.size(), 2u);
+  job.Step(IncidentConcluded{.incident_id = job.concluded()[0].incident_id, .hang = true});
+  job.Run(absl::Hours(1));
+  EXPECT_EQ(job.concluded().size(), 2u);
+}
+
 TEST(Recovery, WhatWasCompletedBeforeAndIsToldLateIsNone) {
   FakeJob job = ConcludedWithOne();
   for (int task = 1; task < 4; ++task) job.Connect(job.at(0, task));

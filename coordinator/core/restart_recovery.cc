@@ -2,12 +2,15 @@
 
 #include <utility>
 
+#include "coordinator/core/limits.h"
+
 namespace rapideye::coordinator {
 
 void RestartRecovery::OnHello(const WorkerId& worker,
                               const std::optional<wire::IncidentMemory>& memory,
                               const std::string& host) {
   hosts_.Join(worker, host);
+  left_.erase(worker);
   if (memory.has_value()) {
     votes_[worker] = Vote{.memory = *memory};
   } else {
@@ -15,9 +18,19 @@ void RestartRecovery::OnHello(const WorkerId& worker,
   }
 }
 
-void RestartRecovery::OnLeave(const WorkerId& worker) {
-  votes_.erase(worker);
-  hosts_.Leave(worker);
+void RestartRecovery::OnLeave(const WorkerId& worker, absl::Duration now) { left_[worker] = now; }
+
+void RestartRecovery::Follow(absl::Duration now) {
+  for (auto it = left_.begin(); it != left_.end();) {
+    const auto& [worker, since] = *it;
+    if (now - since < kSettleTime) {
+      ++it;
+      continue;
+    }
+    votes_.erase(worker);
+    hosts_.Leave(worker);
+    it = left_.erase(it);
+  }
 }
 
 void RestartRecovery::OnHeartbeat(const WorkerId& worker, const wire::Heartbeat& heartbeat,

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "coordinator/core/host_votes.h"
 #include "coordinator/core/job_status.h"
 #include "proto/v1/evidence.h"
@@ -26,8 +27,10 @@ namespace rapideye::coordinator {
 //
 // The rule: the memory of more than half of all connected workers decides, where the workers of
 // one host count as one together (HostVotes). One host that lies, or a few that were away while the
-// others saw an incident, can neither suppress a digest nor double it. Agents that cannot remember
-// (protocol 1) count as agents without a memory: at worst a hang gets two digests.
+// others saw an incident, can neither suppress a digest nor double it. A worker that has just left
+// counts as connected for kSettleTime, with its vote: otherwise whoever is connected while the
+// others come back would decide alone. Agents that cannot remember (protocol 1) count as agents
+// without a memory: at worst a hang gets two digests.
 class RestartRecovery {
  public:
   // The worker's agent said Hello on a new stream.
@@ -35,7 +38,9 @@ class RestartRecovery {
                const std::string& host);
   // `advanced`: launches have completed on it since its last heartbeat.
   void OnHeartbeat(const WorkerId& worker, const wire::Heartbeat& heartbeat, bool advanced);
-  void OnLeave(const WorkerId& worker);
+  void OnLeave(const WorkerId& worker, absl::Duration now);
+  // Forgets the workers that left too long ago to count. `now` is monotonic time.
+  void Follow(absl::Duration now);
   // Forgets what agents remember.
   void Clear() { votes_.clear(); }
 
@@ -73,7 +78,8 @@ class RestartRecovery {
     bool confirmed = false;  // by a heartbeat
   };
   std::map<WorkerId, Vote> votes_;
-  HostVotes hosts_;
+  HostVotes hosts_;                         // of those that count as connected
+  std::map<WorkerId, absl::Duration> left_;  // those of them that are not, and since when
   std::set<std::string> on_disk_;
   std::set<std::string> unknown_;
   std::map<std::string, ToldVerdict> verdicts_;

@@ -6,6 +6,9 @@
 #include <set>
 #include <string>
 
+#include "absl/time/time.h"
+#include "coordinator/core/limits.h"
+
 namespace rapideye::coordinator {
 namespace {
 
@@ -31,15 +34,20 @@ class RestartRecoveryTest : public ::testing::Test {
     recovery_.OnHello({0, task}, memory, "10.0.0." + std::to_string(task));
     connected_.insert(task);
   }
-  // Lets workers come without a memory, and the last ones leave, until `connected` are there.
+  // Lets workers come without a memory, and the last ones leave for good, until `connected` are
+  // there.
   void Connect(int connected) {
     for (int task = 0; task < connected; ++task) {
       if (!connected_.contains(task)) Hello(task, std::nullopt);
     }
     while (*connected_.rbegin() >= connected) {
-      recovery_.OnLeave({0, *connected_.rbegin()});
-      connected_.erase(*connected_.rbegin());
+      Leave(*connected_.rbegin());
     }
+    recovery_.Follow(now_ += kSettleTime);
+  }
+  void Leave(int task) {
+    recovery_.OnLeave({0, task}, now_);
+    connected_.erase(task);
   }
   std::string Decided(int connected) {
     Connect(connected);
@@ -51,6 +59,7 @@ class RestartRecoveryTest : public ::testing::Test {
 
   RestartRecovery recovery_;
   std::set<int> connected_;
+  absl::Duration now_ = absl::ZeroDuration();
 };
 
 TEST_F(RestartRecoveryTest, MoreThanHalfOfAllDecide) {
@@ -77,9 +86,10 @@ TEST_F(RestartRecoveryTest, WorkersOfOneHostCountAsOne) {
     recovery_.OnHeartbeat({0, ghost}, Of("g"), /*advanced=*/false);
   }
   EXPECT_FALSE(recovery_.Decide().has_value());
-  for (int ghost = 100; ghost < 104; ++ghost) recovery_.OnLeave({0, ghost});
+  for (int ghost = 100; ghost < 104; ++ghost) Leave(ghost);
   // A whole job on one host still decides by its workers.
-  for (int task = 0; task < 3; ++task) recovery_.OnLeave({0, task});
+  for (int task = 0; task < 3; ++task) Leave(task);
+  recovery_.Follow(now_ += kSettleTime);
   for (int task = 0; task < 3; ++task) {
     recovery_.OnHello({0, task}, wire::IncidentMemory{kOne, true, "p"}, "127.0.0.1");
     recovery_.OnHeartbeat({0, task}, Of("p"), /*advanced=*/false);
@@ -147,8 +157,37 @@ TEST_F(RestartRecoveryTest, LastHelloCounts) {
   Hello(0, std::nullopt);
   EXPECT_FALSE(recovery_.Any());
   Remember(0, 1, kOne, true);
-  recovery_.OnLeave({0, 0});
+  Leave(0);
+  recovery_.Follow(now_ += kSettleTime);
   EXPECT_FALSE(recovery_.Any());
+}
+
+// A stream that breaks for a moment must not leave the decision to the one that stays.
+TEST_F(RestartRecoveryTest, WhoHasJustLeftCounts) {
+  Remember(0, 1, kOther, true);
+  Connect(2);
+  Leave(1);
+  EXPECT_FALSE(recovery_.Decide().has_value());
+  recovery_.Follow(now_ + kSettleTime - absl::Seconds(1));
+  EXPECT_FALSE(recovery_.Decide().has_value());
+  Hello(1, std::nullopt);
+  recovery_.Follow(now_ + kSettleTime);
+  EXPECT_FALSE(recovery_.Decide().has_value());
+  Leave(1);
+  recovery_.Follow(now_ + kSettleTime);
+  EXPECT_TRUE(recovery_.Decide().has_value());
+}
+
+TEST_F(RestartRecoveryTest, TheVoteOfWhoHasJustLeftCounts) {
+  Remember(0, 3, kOne, true);
+  Connect(5);
+  Leave(0);
+  Leave(3);
+  EXPECT_TRUE(recovery_.Decide().has_value());
+  recovery_.Follow(now_ += kSettleTime);
+  EXPECT_TRUE(recovery_.Decide().has_value());
+  Connect(4);
+  EXPECT_FALSE(recovery_.Decide().has_value());
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ void Watch::OnHello(const Member& member, StreamId stream, const std::string& vo
 }
 
 void Watch::OnLeave(const WorkerId& worker) {
-  restart_.OnLeave(worker);
+  restart_.OnLeave(worker, turn_.monotonic());
   OnSuperseded(worker);
 }
 
@@ -150,6 +150,7 @@ void Watch::OnJobRestart() {
 void Watch::FollowCollections() {
   if (pause_.TakeOver(turn_.monotonic())) Resume("its time is over");
   if (stopping_) return;
+  restart_.Follow(turn_.monotonic());
   if (incident_.has_value()) incident_->OnTick(turn_.monotonic(), turn_.effects());
   FollowIncident();
   FollowTexts();
@@ -229,7 +230,7 @@ void Watch::Judge() {
 
 // Looks only at a standstill: workers that have gone, or a few that advance, add no evidence.
 void Watch::LookAgain() {
-  // An alarm of a worker, while the others went on, need not explain why they stand now.
+  // Evidence from before the last launch completed need not explain why the job stands now.
   if (!looks_.open() && job_.Judge(turn_.monotonic()).has_value() &&
       recovery_.TakeUnseenStandstill(job_.progress.LastCompletion())) {
     looks_.Plan(incident_id_, absl::ZeroDuration(), turn_.monotonic());
@@ -329,9 +330,11 @@ void Watch::ConcludeIncident() {
   // After an alarm of a worker the others may go on for a while with their queued launches;
   // after a threshold has passed, a worker that completes a launch has recovered.
   const absl::Duration now = turn_.monotonic();
-  recovery_ = suspicion.threshold.has_value()
-                  ? JobRecovery(now, std::move(shown))
-                  : JobRecovery(now + job_.LaunchThreshold(), std::move(shown), now);
+  const bool stood = suspicion.threshold.has_value();
+  const bool most_shown =
+      2 * incident_->snapshots().size() > job_.membership.Expected().size();
+  recovery_ = JobRecovery(stood ? now : now + job_.LaunchThreshold(), std::move(shown),
+                          stood && most_shown ? absl::InfiniteDuration() : now);
   about_start_up_ = job_.StartingFor(turn_.monotonic()).has_value() && !job_.NotCome().empty();
   alarm_.Clear();
   alarmed_.clear();
