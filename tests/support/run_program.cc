@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string>
+#include <system_error>
 #include <utility>
 
 namespace rapideye::cli {
@@ -18,9 +20,30 @@ std::string Slurp(const std::string& path) {
   return text.str();
 }
 
+namespace {
+
+// The files of this process's tests, until it ends.
+class Folder {
+ public:
+  Folder() { std::filesystem::create_directories(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  const std::filesystem::path path_ =
+      std::filesystem::temp_directory_path() / ("rapideye_cli_" + std::to_string(getpid()));
+};
+
+}  // namespace
+
 std::string TempPath(const std::string& name) {
-  const std::string unique = "rapideye_cli_" + std::to_string(getpid()) + "_" + name;
-  return std::filesystem::temp_directory_path() / unique;
+  static const Folder folder;
+  return folder.path() / name;
 }
 
 std::string File(const std::string& name, const std::string& content) {

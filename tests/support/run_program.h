@@ -25,7 +25,7 @@ Result Rapideye(std::vector<std::string> args, int stdout_fd = -1,
                 const std::string& input = "/dev/null");
 
 std::string Slurp(const std::string& path);
-// A path of this process's own; the file is never removed.
+// A path of this process's own; the file is removed when the process ends.
 std::string TempPath(const std::string& name);
 // A file with this content; its path.
 std::string File(const std::string& name, const std::string& content);
