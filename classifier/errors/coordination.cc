@@ -158,6 +158,25 @@ std::vector<int> WithoutHeartbeats(const Topology& topology) {
   return named;
 }
 
+bool SendsNoHeartbeats(const Topology& topology, int worker) {
+  const std::vector<int> named = WithoutHeartbeats(topology);
+  return std::binary_search(named.begin(), named.end(), worker);
+}
+
+std::vector<int> MissedByServices(const Topology& topology) {
+  std::vector<int> missed = WithoutHeartbeats(topology);
+  for (const WorkerInfo& worker : topology.workers()) {
+    if (worker.snapshot == nullptr) continue;
+    for (const LogEvent& log : worker.snapshot->log_events) {
+      if (log.kind != LogKind::kMissedHealthChecks || !log.peer_host.has_value()) continue;
+      const std::vector<int> found = topology.FindHost(*log.peer_host);
+      missed.insert(missed.end(), found.begin(), found.end());
+    }
+  }
+  Tidy(topology, missed);
+  return missed;
+}
+
 bool NamesAwaited(const LogEvent& log) {
   return (log.kind == LogKind::kCollectiveStuck &&
           (text::Contains(log.text, "[missing ranks: ") ||

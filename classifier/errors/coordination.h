@@ -1,5 +1,6 @@
-// Reads the messages of JAX's coordination service on barriers and on tasks without heartbeats, and
-// whether a line reports another worker's failure at all.
+// Reads the messages of JAX's coordination service on barriers and on tasks without heartbeats,
+// those of the TPU runtime on machines that fail health checks, and whether a line reports another
+// worker's failure at all.
 #ifndef RAPIDEYE_CLASSIFIER_ERRORS_COORDINATION_H_
 #define RAPIDEYE_CLASSIFIER_ERRORS_COORDINATION_H_
 
@@ -30,6 +31,11 @@ std::vector<FailedBarrier> FailedBarriers(const Topology& topology);
 // Workers that the service has declared dead because heartbeats were missing, and those of
 // RestartedTasks; sorted.
 std::vector<int> WithoutHeartbeats(const Topology& topology);
+bool SendsNoHeartbeats(const Topology& topology, int worker);
+
+// Workers of WithoutHeartbeats, and those whose machines the TPU runtime finds to fail its health
+// checks; sorted.
+std::vector<int> MissedByServices(const Topology& topology);
 
 // Workers that came back as another incarnation while the service still knew the previous one,
 // sorted: the process of the previous incarnation has ended.

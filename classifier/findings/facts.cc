@@ -16,13 +16,17 @@ std::string_view WhatIsMissing(const Case& c) {
   return c.logs == nullptr ? "sent no snapshot" : "has no log here";
 }
 
-std::string SilenceText(const Case& c, Silence silence) {
-  switch (silence) {
+std::string SilenceText(const Case& c, const WorkerSilent& fact) {
+  switch (fact.silence) {
     case Silence::kProbesFail:
       return "sent no snapshot, and every probe of it fails";
     case Silence::kTakesNoBytes:
       return "sent no snapshot, and acknowledges nothing that its peers send";
     case Silence::kNoHeartbeats:
+      if (!SendsNoHeartbeats(c.topology, fact.worker)) {
+        return absl::StrCat(std::string(WhatIsMissing(c)),
+                            ", and misses the health checks of the TPU runtime");
+      }
       return absl::StrCat(
           std::string(WhatIsMissing(c)), ", and the coordination service misses its heartbeats",
           RestartedTasks(c.topology).empty() ? ""
@@ -199,7 +203,7 @@ std::string Say(const Case& c, const BadIciLink& fact) {
 }
 
 std::string Say(const Case& c, const WorkerSilent& fact) {
-  return absl::StrCat(Who(c.worker(fact.worker)), " ", SilenceText(c, fact.silence));
+  return absl::StrCat(Who(c.worker(fact.worker)), " ", SilenceText(c, fact));
 }
 
 std::string Say(const Case& c, const MissedBarrier& fact) {

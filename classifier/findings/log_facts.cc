@@ -1,6 +1,7 @@
 #include "classifier/findings/log_facts.h"
 
 #include "absl/strings/str_cat.h"
+#include "classifier/errors/coordination.h"
 #include "classifier/findings/finding.h"
 #include "classifier/wording/phrases.h"
 
@@ -29,7 +30,9 @@ std::string OperationText(const NumberedCollective& collective) {
 std::string MissingText(const Case& c, const LogEnds& fact) {
   switch (fact.missing) {
     case Missing::kHeartbeats:
-      return "and then the coordination service missed its heartbeats";
+      return SendsNoHeartbeats(c.topology, fact.worker)
+                 ? "and then the coordination service missed its heartbeats"
+                 : "and then it missed the health checks of the TPU runtime";
     case Missing::kLeader:
       return absl::StrCat("and the coordination service, which it runs, did not answer ",
                           Count(fact.others, "other"));

@@ -5,6 +5,7 @@
 
 #include "classifier/job/standby.h"
 #include "classifier/verdict/thresholds.h"
+#include "proto/common/text/host_name.h"
 
 namespace rapideye::classifier {
 
@@ -238,12 +239,8 @@ int Topology::Find(WorkerId id) const {
 std::vector<int> Topology::FindHost(std::string_view host) const {
   std::vector<int> found;
   if (host.empty()) return found;
-  auto same = [](std::string_view a, std::string_view b) {
-    return a == b || (a.starts_with(b) && a[b.size()] == '.') ||
-           (b.starts_with(a) && b[a.size()] == '.');
-  };
   for (size_t i = 0; i < workers_.size(); ++i) {
-    if (!workers_[i].host.empty() && same(workers_[i].host, host)) {
+    if (!workers_[i].host.empty() && text::AreOneHost(workers_[i].host, host)) {
       found.push_back(static_cast<int>(i));
     }
   }

@@ -23,6 +23,8 @@ BENIGN                 "Failed to cancel preemption barrier"
 BENIGN                 "NCCL INFO"
 BENIGN                 "Failed to check the \"should dump\" flag on TCPStore"
 BENIGN                 "Failed to open libibverbs"
+# The kubelet looks at its node every ten seconds.
+BENIGN                 "eviction manager: no "|"eviction manager: observations:"
 # What an allocator, a launcher or a display lacks, and the run goes on without.
 BENIGN                 "srun: error: "|"slurmstepd: error: "  "x11"|"DISPLAY"|"spank"|"couldn't chdir to"
 # A task that leaves the coordination service at the end of the run, and its agent.
@@ -279,7 +281,7 @@ FOLLOW_ON              "interrupted by signal "|"erminated by signal SIG"|"ermin
 FOLLOW_ON              "died unexpectedly"|"A worker died or was killed while executing"|"ActorDiedError"|"RayActorError"|"NodeDiedError"|"EngineDeadError"
 # A heap that is found broken, by whichever allocator; an assertion; the handlers of UCX and Open MPI.
 FOLLOW_ON              "free(): invalid "|"free(): double free"|"double free or corruption"|"munmap_chunk(): invalid"|"realloc(): invalid"|"malloc(): "|"malloc_consolidate(): "|"corrupted size vs. prev_size"|"corrupted double-linked list"|"stack smashing detected"|"Attempt to free invalid pointer"
-FOLLOW_ON              "] Check failed: "
+FOLLOW_ON              "] Check failed: "|"[enforce fail at "
 FOLLOW_ON              "Signal: Aborted (6)"|"Signal: Bus error (7)"|"Signal: Floating point exception (8)"|"Signal: Illegal instruction (4)"|"Caught signal 4 ("|"Caught signal 6 ("|"Caught signal 7 ("|"Caught signal 8 ("
 FOLLOW_ON              "Remote crash gathering disabled for SIG"
 FOLLOW_ON              "segfault at "  " ip "
@@ -385,6 +387,7 @@ PREEMPTED              any-case  "signal 15"|"sigterm"  "bypassing"|"trapped"|"i
 PREEMPTED              any-case  "active-node-maintenance"  "ongoing"
 PREEMPTED              "TERMINATE_ON_HOST_MAINTENANCE"|"MIGRATE_ON_HOST_MAINTENANCE"|"EvictedDueTo"|"DueToPreemption"
 FOLLOW_ON              "preemption: pod "  "evicted successfully"
+FOLLOW_ON              "PodEvictor is evicting "
 FOLLOW_ON              "has exceeded its time limit and its allocation has been revoked"
 RESTARTED_PEER         "wrong service incarnation"|"wrong incarnation"|"stale incarnation"
 RESTARTED_PEER         "Unable to find a context_id matching the specified one"|"Perhaps the worker was restarted"

@@ -11,7 +11,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "classifier/errors/coordination.h"
 #include "classifier/logs/limits.h"
 #include "classifier/verdict/thresholds.h"
@@ -127,6 +126,7 @@ struct Worker {
   Snapshot snapshot;
   WorkerLog log;
   bool has_log = false;
+  bool only_named = false;  // by its machine, in the logs of others
 };
 
 using Workers = std::map<WorkerId, Worker>;
@@ -155,11 +155,14 @@ int32_t SizeOf(const std::vector<OneLog>& logs) {
   return size;
 }
 
-// The lowest rank that the service does not miss: its worker can have seen all of these events.
-int32_t TellerOf(const std::vector<LogEvent>& events) {
+// The lowest rank that no service misses: its worker can have seen all of these events.
+int32_t TellerOf(const std::vector<LogEvent>& events, const Workers& workers) {
   std::set<int32_t> missed;
   for (const LogEvent& event : events) {
     missed.insert(event.peer_tasks.begin(), event.peer_tasks.end());
+  }
+  for (const auto& [id, worker] : workers) {
+    if (worker.only_named) missed.insert(id.task);
   }
   int32_t teller = 0;
   while (missed.contains(teller)) ++teller;
@@ -208,14 +211,9 @@ void GiveToWorkers(std::vector<OneLog>& logs) {
 // Component of a path, counted from its end; of the file's name without its endings. Empty: the
 // path has fewer.
 absl::string_view FromTheEnd(absl::string_view path, size_t level) {
+  if (level == 0) return FileStem(path);
   const std::vector<absl::string_view> parts = absl::StrSplit(path, '/');
-  if (level >= parts.size()) return "";
-  absl::string_view part = parts[parts.size() - 1 - level];
-  if (level > 0) return part;
-  for (const char* ending : {".gz", ".log", ".txt", ".out", ".err", ".json", ".jsonl"}) {
-    part = absl::StripSuffix(part, ending);
-  }
-  return part;
+  return level < parts.size() ? parts[parts.size() - 1 - level] : "";
 }
 
 // Names that the paths of logs give their workers: the file's name, or, where files of other
@@ -548,7 +546,19 @@ bool ShareOneFile(const std::vector<OneLog>& logs) {
   return labelled > 1;
 }
 
-JobEvidence Build(std::vector<OneLog> logs) {
+// The machines that services name. What a log says before the program went on counts, too: only the
+// number of workers follows from it.
+std::set<std::string> NamedHosts(const std::vector<OneLog>& logs) {
+  std::set<std::string> hosts;
+  for (const OneLog& log : logs) {
+    for (const StreamEvent& event : log.reading.events) {
+      if (event.event.peer_host) hosts.insert(*event.event.peer_host);
+    }
+  }
+  return hosts;
+}
+
+JobEvidence Build(std::vector<OneLog> logs, const std::map<WorkerId, std::string>& without_log) {
   JobEvidence evidence;
   CaptureHeader& header = evidence.capture.header;
   const JobClock clock(logs);
@@ -568,9 +578,14 @@ JobEvidence Build(std::vector<OneLog> logs) {
   }
   AddExits(logs, workers);
   TellEchoesApart(workers);
+  for (const auto& [id, host] : without_log) {
+    const auto [worker, is_new] = workers.try_emplace(id);
+    worker->second.only_named = is_new;
+    if (is_new) worker->second.snapshot.host = host;
+  }
   // Any worker can have seen the service's lines, because the service names the tasks it means.
   if (!shared.empty()) {
-    const WorkerId teller{0, TellerOf(shared)};
+    const WorkerId teller{0, TellerOf(shared, workers)};
     Worker& worker = workers[teller];
     worker.snapshot.worker = teller;
     for (LogEvent& event : shared) worker.snapshot.log_events.push_back(std::move(event));
@@ -580,6 +595,7 @@ JobEvidence Build(std::vector<OneLog> logs) {
   header.detected_unix_ms = clock.end_unix_ms();
   ExpectWorkers(workers, size, header);
   for (auto& [id, worker] : workers) {
+    if (worker.only_named) continue;
     // A worker without any process in its logs still has one, as far as anybody knows.
     if (worker.snapshot.processes.empty()) worker.snapshot.processes.emplace_back();
     evidence.capture.snapshots.push_back(std::move(worker.snapshot));
@@ -625,7 +641,9 @@ JobEvidence JobLogs::Finish(const re2::RE2* pattern) {
   for (const OneLog& log : logs) names.push_back(log.name);
   const std::vector<std::optional<WorkerId>> workers = WhoseLogs(names, pattern);
   for (size_t i = 0; i < logs.size(); ++i) logs[i].worker = workers[i];
-  return Build(std::move(logs));
+  const std::map<WorkerId, std::string> without_log =
+      WithoutLog(NamedHosts(logs), names, workers, pattern);
+  return Build(std::move(logs), without_log);
 }
 
 }  // namespace rapideye::logs

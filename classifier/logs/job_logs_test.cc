@@ -321,6 +321,30 @@ TEST(JobLogsTest, WhomAnOlderBarrierMissesIsOfTheJob) {
   EXPECT_THAT(Named(ClassifyLogs(evidence.capture, evidence.logs)), ElementsAre(3));
 }
 
+TEST(JobLogsTest, AMachineThatTheRuntimeNamesIsOfTheJob) {
+  constexpr char kMissed[] =
+      "W0511 18:18:50.796322 914 session_master.cc:539] The task with address "
+      "train-0-2.svc:8471 missed 3 health checks.The most recent health check failed with the "
+      "following error: UNAVAILABLE: failed to connect to all addresses\n";
+  constexpr char kFailed[] =
+      "E0511 18:18:50.796514 915 session_master.cc:505] Session is failing with the following "
+      "status: Session master detected TPU session error from worker train-0-2.svc:8471. The "
+      "reporting TPU chip locations are:tpu31:pe4:3\n";
+  const std::string last = absl::StrCat(Health(), kMissed);
+  for (const char* pod : {"train-0-1-x7k2q.log", "train-0-2-b2c4d.log"}) {
+    const JobEvidence lost = Read({{"train-0-0-k7x2q.log", last}, {pod, Health()}});
+    EXPECT_THAT(lost.capture.header.expected_workers, SizeIs(3));
+    const Verdict verdict = ClassifyLogs(lost.capture, lost.logs);
+    EXPECT_EQ(verdict.detail, Detail::kWorkerLost);
+    EXPECT_THAT(Named(verdict), ElementsAre(2));
+  }
+  const JobEvidence chip = Read({{"job.log", absl::StrCat(Health(), kFailed)}});
+  const Verdict verdict = ClassifyLogs(chip.capture, chip.logs);
+  EXPECT_EQ(verdict.cause, Cause::kBadTpuChip);
+  EXPECT_THAT(Named(verdict), ElementsAre(2));
+  EXPECT_EQ(verdict.culprits.at(0).host, "train-0-2");
+}
+
 // A program may print labels of its own choice, a new label in each line.
 TEST(JobLogsTest, OfTooManyLogsTheOthersAreOne) {
   JobLogs logs(SignatureTable::BuiltIn());

@@ -12,6 +12,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "proto/common/text/host_name.h"
 
 namespace rapideye::logs {
 namespace {
@@ -267,6 +268,14 @@ bool TellThemselves(absl::Span<const LogName> names) {
 
 }  // namespace
 
+absl::string_view FileStem(absl::string_view path) {
+  absl::string_view name = BaseName(path);
+  for (const char* ending : {".gz", ".log", ".txt", ".out", ".err", ".json", ".jsonl"}) {
+    name = absl::StripSuffix(name, ending);
+  }
+  return name;
+}
+
 absl::Status CheckWorkerPattern(const re2::RE2& pattern) {
   if (!pattern.ok()) return absl::InvalidArgumentError(pattern.error());
   const auto& named = pattern.NamedCapturingGroups();
@@ -384,6 +393,44 @@ std::vector<std::optional<WorkerId>> WhoseLogs(absl::Span<const LogName> names,
     if (name.said && (!place || (tell_themselves && one_slice))) place = WorkerId{0, *name.said};
   }
   return places;
+}
+
+namespace {
+
+bool HasLog(const std::string& host, absl::Span<const LogName> names) {
+  return std::any_of(names.begin(), names.end(), [&](const LogName& name) {
+    const absl::string_view file = FileStem(name.path);
+    return text::AreOneHost(name.host, host) || text::AreOneHost(name.pod, host) ||
+           text::AreOneHost({file.data(), file.size()}, host);
+  });
+}
+
+}  // namespace
+
+std::map<WorkerId, std::string> WithoutLog(const std::set<std::string>& hosts,
+                                           absl::Span<const LogName> names,
+                                           const std::vector<std::optional<WorkerId>>& workers,
+                                           const re2::RE2* pattern) {
+  std::vector<LogName> all(names.begin(), names.end());
+  for (const std::string& host : hosts) {
+    if (HasLog(host, names)) continue;
+    all.emplace_back().pod = host.substr(0, host.find('.'));
+  }
+  std::vector<std::optional<WorkerId>> places = WhoseLogs(all, pattern);
+  const auto with_log = places.begin() + static_cast<std::ptrdiff_t>(names.size());
+  if (!std::equal(places.begin(), with_log, workers.begin(), workers.end()) ||
+      std::any_of(with_log, places.end(), [](const auto& place) { return !place; })) {
+    for (size_t i = names.size(); i < all.size(); ++i) {
+      const std::vector<Number> numbers = NumbersOf(all[i].pod);
+      places[i] = numbers.empty() ? std::nullopt : std::optional(WorkerId{0, numbers.back().value});
+    }
+  }
+  std::map<WorkerId, std::string> without;
+  for (size_t i = names.size(); i < all.size(); ++i) {
+    const bool taken = std::find(workers.begin(), workers.end(), places[i]) != workers.end();
+    if (places[i] && !taken) without.emplace(*places[i], all[i].pod);
+  }
+  return without;
 }
 
 }  // namespace rapideye::logs

@@ -3,7 +3,9 @@
 #define RAPIDEYE_CLASSIFIER_LOGS_WORKER_NAMES_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,6 +36,9 @@ struct LogName {
 // Larger numbers in names are dates, processes and jobs.
 inline constexpr int32_t kMaxWorkerNumber = 999'999;
 
+// The name of a file without its folder and its endings: "rank-3" of "logs/rank-3.log.gz".
+absl::string_view FileStem(absl::string_view path);
+
 // INVALID_ARGUMENT: the pattern has neither one group nor groups named slice, task or rank.
 absl::Status CheckWorkerPattern(const re2::RE2& pattern);
 
@@ -44,6 +49,13 @@ absl::Status CheckWorkerPattern(const re2::RE2& pattern);
 // that counts ranks are in slice 0.
 std::vector<std::optional<WorkerId>> WhoseLogs(absl::Span<const LogName> names,
                                                const re2::RE2* pattern);
+
+// The workers on machines that lines of logs name, of which no log is. They are counted as the logs
+// are, whose `workers` WhoseLogs gave; where that is not possible, by the last number of the name.
+std::map<WorkerId, std::string> WithoutLog(const std::set<std::string>& hosts,
+                                           absl::Span<const LogName> names,
+                                           const std::vector<std::optional<WorkerId>>& workers,
+                                           const re2::RE2* pattern);
 
 }  // namespace rapideye::logs
 

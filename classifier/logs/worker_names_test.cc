@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <re2/re2.h>
 
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -139,6 +141,24 @@ TEST(WorkerNamesTest, ProcessesAreRanksOnlyIfTheySaySo) {
   EXPECT_EQ(Of(names), (Pairs{{0, 1}, {-1, -1}, {0, 0}}));
   names[1].said = 1;
   EXPECT_EQ(Of(names), (Pairs{{-1, -1}, {-1, -1}, {-1, -1}}));
+}
+
+std::map<WorkerId, std::string> OthersThan(const std::vector<std::string>& paths,
+                                           const std::set<std::string>& hosts) {
+  std::vector<LogName> names;
+  for (const std::string& path : paths) names.emplace_back().path = path;
+  return WithoutLog(hosts, names, WhoseLogs(names, nullptr), nullptr);
+}
+
+TEST(WorkerNamesTest, CountsMachinesWithoutALogAsTheLogsAre) {
+  using Machines = std::map<WorkerId, std::string>;
+  const std::vector<std::string> pods = {"train-0-0-x7k2q.log", "train-1-3-b2c4d.log"};
+  EXPECT_EQ(OthersThan(pods, {"train-1-2.train", "train-0-1"}),
+            (Machines{{{0, 1}, "train-0-1"}, {{1, 2}, "train-1-2"}}));
+  EXPECT_EQ(OthersThan(pods, {"train-0-0.train", "train-1-3"}), Machines());
+  // Of a log whose name has no number, a machine tells its own.
+  EXPECT_EQ(OthersThan({"job.log"}, {"train-5-15"}), (Machines{{{0, 15}, "train-5-15"}}));
+  EXPECT_EQ(OthersThan({"rank-0.log", "rank-15.log"}, {"train-5-15", "leader"}), Machines());
 }
 
 }  // namespace

@@ -250,7 +250,7 @@ void OfNobody(const Look& look) {
 // The coordination service misses heartbeats, and the workers that it misses fall silent. A
 // worker whose log repeats the service's words is alive.
 bool Declared(const Look& look) {
-  std::vector<int> dead = WithoutHeartbeats(look.c.topology);
+  std::vector<int> dead = MissedByServices(look.c.topology);
   const size_t declared = dead.size();
   std::erase_if(dead, [&](int worker) {
     const WorkerLog* log = look.voices.Log(worker);

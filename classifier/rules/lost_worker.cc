@@ -282,10 +282,11 @@ void LostWorkerRule::Apply() {
     Report(unreachable, kConfidenceLostUnreachable, Silence::kProbesFail, Strength::kDirect);
     return;
   }
+  const std::vector<int> missed = MissedByServices(c_.topology);
   std::vector<int> declared;
   std::vector<int> unanswering;
   for (int worker : silent) {
-    if (is_dead(worker)) declared.push_back(worker);
+    if (std::binary_search(missed.begin(), missed.end(), worker)) declared.push_back(worker);
     if (TakesNoBytes(worker)) unanswering.push_back(worker);
   }
   if (!unanswering.empty()) {

@@ -78,7 +78,7 @@ class RestartRecovery {
     bool confirmed = false;  // by a heartbeat
   };
   std::map<WorkerId, Vote> votes_;
-  HostVotes hosts_;                         // of those that count as connected
+  HostVotes hosts_;                          // of those that count as connected
   std::map<WorkerId, absl::Duration> left_;  // those of them that are not, and since when
   std::set<std::string> on_disk_;
   std::set<std::string> unknown_;

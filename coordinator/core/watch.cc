@@ -331,8 +331,7 @@ void Watch::ConcludeIncident() {
   // after a threshold has passed, a worker that completes a launch has recovered.
   const absl::Duration now = turn_.monotonic();
   const bool stood = suspicion.threshold.has_value();
-  const bool most_shown =
-      2 * incident_->snapshots().size() > job_.membership.Expected().size();
+  const bool most_shown = 2 * incident_->snapshots().size() > job_.membership.Expected().size();
   recovery_ = JobRecovery(stood ? now : now + job_.LaunchThreshold(), std::move(shown),
                           stood && most_shown ? absl::InfiniteDuration() : now);
   about_start_up_ = job_.StartingFor(turn_.monotonic()).has_value() && !job_.NotCome().empty();
