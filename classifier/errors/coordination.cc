@@ -180,6 +180,7 @@ std::vector<int> MissedByServices(const Topology& topology) {
 bool NamesAwaited(const LogEvent& log) {
   return (log.kind == LogKind::kCollectiveStuck &&
           (text::Contains(log.text, "[missing ranks: ") ||
+           text::Contains(log.text, "[ready ranks: ") ||
            text::Contains(log.text, ", but didn't join collective #") ||
            text::Contains(log.text, " failed to pass monitoredBarrier"))) ||
          (log.kind == LogKind::kCoordinationTimeout &&

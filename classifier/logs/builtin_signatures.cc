@@ -196,7 +196,7 @@ COLLECTIVE_STUCK       "failed to pass monitoredBarrier"|"monitoredBarrier timeo
 COLLECTIVE_STUCK       "successfully reached monitoredBarrier"
 COLLECTIVE_STUCK       "Timed out waiting "  "for recv operation to complete"|"for send operation to complete"
 COLLECTIVE_STUCK       "submitted to be reduced, gathered or broadcasted by subset of ranks"
-COLLECTIVE_STUCK       "[missing ranks: "|"flight recorder dumps to finish"
+COLLECTIVE_STUCK       "[missing ranks: "|"[ready ranks: "|"flight recorder dumps to finish"
 COLLECTIVE_STUCK       "NCCL WARN "  "Cuda failure"|"HIP failure"|"Proxy Timeout Detected"
 
 # A kernel or a file server that does not come back.

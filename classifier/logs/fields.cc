@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -100,8 +102,32 @@ void ExtractWatchdogRank(absl::string_view line, LogEvent& event) {
   }
 }
 
+// "Stalled ops: a [ready ranks: 3, 1], b [ready ranks: 1, 3]": the ranks below the highest of these
+// that are not ready. None where ops have others each, as each rank then waits in its own.
+void ExtractRanksNotReady(absl::string_view line, LogEvent& event) {
+  constexpr absl::string_view kReady = "[ready ranks: ";
+  std::optional<std::set<int32_t>> ready;
+  for (size_t at = line.find(kReady); at != absl::string_view::npos; at = line.find(kReady, at)) {
+    at += kReady.size();
+    const size_t end = line.find(']', at);
+    if (end == absl::string_view::npos) break;  // the line is cut here
+    std::set<int32_t> ranks;
+    for (const absl::string_view rank : absl::StrSplit(line.substr(at, end - at), ", ")) {
+      if (const auto number = TaskNumber(rank)) ranks.insert(*number);
+    }
+    if (ranks.empty() || (ready && ranks != *ready)) return;
+    ready = std::move(ranks);
+  }
+  if (!ready || *ready->rbegin() >= static_cast<int32_t>(ready->size() + kMaxListedTasks)) return;
+  for (int32_t rank = 0; rank < *ready->rbegin(); ++rank) {
+    if (!ready->contains(rank)) AddTask(rank, event);
+  }
+}
+
 void ExtractRanksOfCollective(absl::string_view line, LogEvent& event) {
-  if (const auto around = NumberBehind(line, "at and around rank ")) {
+  if (absl::StrContains(line, "[ready ranks: ")) {
+    ExtractRanksNotReady(line, event);
+  } else if (const auto around = NumberBehind(line, "at and around rank ")) {
     AddTask(around, event);
   } else if (absl::StrContains(line, " finished collective #") ||
              absl::StrContains(line, "joined but didn't finish collective #")) {

@@ -13,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "classifier/errors/coordination.h"
 #include "classifier/logs/limits.h"
+#include "classifier/logs/section_heading.h"
 #include "classifier/verdict/thresholds.h"
 
 namespace rapideye::logs {
@@ -242,7 +243,10 @@ std::vector<std::string> NamesInPaths(const std::vector<OneLog>& logs) {
 
 std::string HostOf(const LogName& name, const std::string& name_in_path) {
   if (!name.host.empty()) return name.host;
-  if (!name.pod.empty()) return name.pod;
+  // A pod's name is one word; a heading that somebody wrote above its log or its stacks may be
+  // more.
+  const bool is_heading = name.pod.find_first_of(" :=<>") != std::string::npos;
+  if (!name.pod.empty()) return is_heading ? NameInHeading(name.pod) : name.pod;
   return name.label ? absl::StrCat("rank-", *name.label) : name_in_path;
 }
 

@@ -347,6 +347,12 @@ INSTANTIATE_TEST_SUITE_P(
         TasksOfLine{"missed heartbeat of a worker", {}},
         TasksOfLine{"HorovodBroadcast_weights_0 [missing ranks: 3, 1]", {1, 3}},
         TasksOfLine{"HorovodBroadcast_weights_0 [missing ranks: x", {}},
+        TasksOfLine{"Stalled ops: a.weight [ready ranks: 5, 1, 4, 7, 2, 3], a.bias [ready ranks: "
+                    "1, 2, 3, 4, 5, 7], b.weight [ready ra",
+                    {0, 6}},
+        TasksOfLine{"Stalled ops: a [ready ranks: 0, 1, 2]", {}},
+        TasksOfLine{"Stalled ops: a [ready ranks: 1], b [ready ranks: 0]", {}},
+        TasksOfLine{"Stalled ops: a [ready ranks: 900]", {}},
         TasksOfLine{"ABORTED: 5 unexpectedly tried to connect with a different incarnation", {5}},
         TasksOfLine{
             "/job:jax_worker/replica:0/task:11 unexpectedly tried to connect with a different "

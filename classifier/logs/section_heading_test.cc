@@ -16,6 +16,17 @@ TEST(SectionHeadingTest, NamesAFileOrAWorker) {
   EXPECT_EQ(SectionName("Pod train-0-3-x2k2q:"), "Pod train-0-3-x2k2q");
 }
 
+TEST(SectionHeadingTest, TheNameOfAWorkerIsOneWord) {
+  EXPECT_EQ(NameInHeading("=== rank 3 ==="), "rank-3");
+  EXPECT_EQ(NameInHeading("The stack of Rank 3:"), "rank-3");
+  EXPECT_EQ(NameInHeading("The stack for rank0:"), "rank0");
+  EXPECT_EQ(NameInHeading("node7:"), "node7");
+  EXPECT_EQ(NameInHeading("==> logs/worker-2.txt <=="), "logs/worker-2.txt");
+  EXPECT_EQ(NameInHeading("$ kubectl exec train-0-3 -- py-spy dump"), "train-0-3");
+  EXPECT_EQ(NameInHeading("--- slice 1, worker 3 ---"), "slice-1-worker-3");
+  EXPECT_EQ(NameInHeading("=== 3 ==="), "3");
+}
+
 TEST(SectionHeadingTest, LinesThatSayMoreAreNoHeadings) {
   for (const char* line :
        {"=== worker 3 started ===", "===== step 10 =====", "--- epoch 3 ---", "rank 2",

@@ -165,20 +165,24 @@ bool StackLines::TakeFormatted(absl::string_view line, const SaidAt& at) {
 }
 
 // Keeps a line that numbers a worker for the dump below it: "=== rank 3 ===", "node7:",
-// "==> logs/worker-2.txt <==", "$ kubectl exec train-slice-0-3 -- py-spy dump --pid 1".
+// "==> logs/worker-2.txt <==", "$ kubectl exec train-slice-0-3 -- py-spy dump --pid 1", "The stack
+// of rank 3:".
 void StackLines::TakeHeading(absl::string_view line) {
   if (heading_lines_ > 0) --heading_lines_;
   constexpr absl::string_view kBegins = "=#*+-$grwhnptGRWHNPT";
-  if (line.empty() || line.size() > kMaxHeadingBytes || !absl::StrContains(kBegins, line.front())) {
-    return;
-  }
+  if (line.empty() || line.size() > kMaxHeadingBytes) return;
+  if (line.back() != ':' && !absl::StrContains(kBegins, line.front())) return;
   static const RE2* const kName = new RE2(
       "(?i)^(?:rank|worker|host|node|process|task|replica)[ _=:#-]*\\d+(?:\\s*\\(.*\\))?\\s*:?$");
   static const RE2* const kMarked = new RE2(
       "(?i)^(?:[=#*+-]{2,}|\\$ ).*"
       "\\b(?:rank|worker|host|node|pod|process|task|replica|slice|w)[ _=:#-]*\\d|"
       "^==> .*\\d.* <==$");
-  if (!RE2::PartialMatch(Text(line), *kName) && !RE2::PartialMatch(Text(line), *kMarked)) return;
+  static const RE2* const kSentence = new RE2(
+      "(?i)^[a-z' ]{0,40}\\b(?:rank|worker|host|node|process|task|replica)[ _=:#-]*\\d+"
+      "[a-z' ]{0,40}:$");
+  const auto is = [&line](const RE2& form) { return RE2::PartialMatch(Text(line), form); };
+  if (!is(*kName) && !is(*kMarked) && !is(*kSentence)) return;
   heading_ = std::string(line);
   heading_lines_ = kHeadingLines;
 }

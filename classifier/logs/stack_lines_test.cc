@@ -144,14 +144,15 @@ TEST_F(StackLinesTest, ALineAboveADumpNumbersItsWorker) {
     return stacks_.Dumps().at(0).heading;
   };
   for (const char* heading : {"=== rank 3 ===", "node7:", "==> logs/worker-2.txt <==", "Rank 3",
-                              "### host tpu-w-3 (us-east5)", "--- Worker 12 ---"}) {
+                              "### host tpu-w-3 (us-east5)", "--- Worker 12 ---",
+                              "The stack of rank 3:", "Here is worker 3's stack:"}) {
     EXPECT_EQ(headed(heading), heading);
   }
   EXPECT_THAT(headed("$ kubectl exec train-slice-0-3 -- py-spy dump --pid 1"),
               HasSubstr("train-slice-0-3"));
   for (const char* other : {"=== pid 4711 ===", "=== process 42 ===", "step 12 loss 0.3",
-                            "worker 3 does not respond, dumping stacks",
-                            "===== step 10 =====", "+ py-spy dump --pid 42"}) {
+                            "worker 3 does not respond, dumping stacks", "===== step 10 =====",
+                            "+ py-spy dump --pid 42", "rank 3: loss 0.3, rank 4:"}) {
     EXPECT_EQ(headed(other), "");
   }
 }
