@@ -33,8 +33,8 @@ std::vector<FailedBarrier> FailedBarriers(const Topology& topology);
 std::vector<int> WithoutHeartbeats(const Topology& topology);
 bool SendsNoHeartbeats(const Topology& topology, int worker);
 
-// Workers of WithoutHeartbeats, and those whose machines the TPU runtime finds to fail its health
-// checks; sorted.
+// Workers of WithoutHeartbeats, and those whose machines fail the health checks of the TPU runtime
+// or of Ray; sorted.
 std::vector<int> MissedByServices(const Topology& topology);
 
 // Workers that came back as another incarnation while the service still knew the previous one,

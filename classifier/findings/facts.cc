@@ -24,8 +24,7 @@ std::string SilenceText(const Case& c, const WorkerSilent& fact) {
       return "sent no snapshot, and acknowledges nothing that its peers send";
     case Silence::kNoHeartbeats:
       if (!SendsNoHeartbeats(c.topology, fact.worker)) {
-        return absl::StrCat(std::string(WhatIsMissing(c)),
-                            ", and misses the health checks of the TPU runtime");
+        return absl::StrCat(std::string(WhatIsMissing(c)), ", and health checks of it fail");
       }
       return absl::StrCat(
           std::string(WhatIsMissing(c)), ", and the coordination service misses its heartbeats",

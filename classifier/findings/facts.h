@@ -187,7 +187,7 @@ struct LaunchesDiffer {
 enum class Silence {
   kProbesFail,         // every probe of it fails
   kTakesNoBytes,       // it acknowledges nothing that its peers send
-  kNoHeartbeats,       // it sends no heartbeats, or misses the runtime's health checks
+  kNoHeartbeats,       // it sends no heartbeats, or health checks of it fail
   kProcessMissed,      // its host answers, but service or peers miss its process
   kConnectionsClosed,  // its end of every connection is closed
   kOthersFollowed,     // the processes of all others ended because a worker was gone

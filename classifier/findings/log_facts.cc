@@ -32,7 +32,7 @@ std::string MissingText(const Case& c, const LogEnds& fact) {
     case Missing::kHeartbeats:
       return SendsNoHeartbeats(c.topology, fact.worker)
                  ? "and then the coordination service missed its heartbeats"
-                 : "and then it missed the health checks of the TPU runtime";
+                 : "and then health checks of it failed";
     case Missing::kLeader:
       return absl::StrCat("and the coordination service, which it runs, did not answer ",
                           Count(fact.others, "other"));

@@ -16,7 +16,7 @@ struct Case;
 // The logs of others show, in one of these ways, that they wait for a worker whose log ends or is
 // not there.
 enum class Missing {
-  kHeartbeats,  // it sent no heartbeats, or missed the runtime's health checks
+  kHeartbeats,  // it sent no heartbeats, or health checks of it failed
   kLeader,      // the coordination service, which it runs, did not answer
   kClosed,      // connections to a peer were closed
   kWaits,       // their waits ended by a time-out

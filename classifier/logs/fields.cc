@@ -315,20 +315,36 @@ void ExtractLaunchId(absl::string_view line, LogEvent& event) {
   }
 }
 
-void ExtractPeerHost(absl::string_view line, LogEvent& event) {
-  absl::string_view rest = line;
-  if (!SkipPast(rest, "TPU session error from worker ")) {
-    rest = line;
-    if (!SkipPast(rest, "The task with address ")) return;
-  }
+namespace {
+
+// The host of "HOST:PORT", or of "[ADDRESS]:PORT"; empty: there is no port.
+absl::string_view HostOfAddress(absl::string_view rest) {
   absl::string_view host = rest.substr(0, rest.find_first_of(" ,;\t"));
-  // A full stop ends the sentence, and a port ends the address.
+  // A full stop ends the sentence.
   absl::ConsumeSuffix(&host, ".");
   const size_t colon = host.rfind(':');
-  if (colon == absl::string_view::npos) return;
+  if (colon == absl::string_view::npos) return "";
   host = host.substr(0, colon);
   if (absl::ConsumePrefix(&host, "[")) absl::ConsumeSuffix(&host, "]");
-  event.peer_host = Name(host);
+  return host;
+}
+
+}  // namespace
+
+void ExtractPeerHost(absl::string_view line, LogEvent& event) {
+  absl::string_view host;
+  for (const char* words : {"TPU session error from worker ", "The task with address "}) {
+    absl::string_view rest = line;
+    if (host.empty() && SkipPast(rest, words)) host = HostOfAddress(rest);
+  }
+  // Ray: "The node with node id: 8f20 and ip: 10.0.0.3 has been marked dead because".
+  if (absl::StrContains(line, " has been marked dead because")) {
+    for (const char* words : {" and ip: ", " and address: "}) {
+      absl::string_view rest = line;
+      if (host.empty() && SkipPast(rest, words)) host = rest.substr(0, rest.find(' '));
+    }
+  }
+  if (!host.empty()) event.peer_host = Name(host);
 }
 
 }  // namespace rapideye::logs

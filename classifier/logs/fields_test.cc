@@ -46,6 +46,15 @@ TEST(FieldsTest, ReadsInstructionsLaunchesAndPeers) {
   EXPECT_EQ(Extract("(launch_id=x)").launch_id, std::nullopt);
   EXPECT_EQ(Extract("The task with address [fe80::1]:8471 missed").peer_host, "fe80::1");
   EXPECT_EQ(Extract("The task with address host missed").peer_host, std::nullopt);
+  EXPECT_EQ(Extract("The node with node id: 8f20 and ip: 10.0.0.3 has been marked dead because the "
+                    "detector has missed too many heartbeats from it.")
+                .peer_host,
+            "10.0.0.3");
+  EXPECT_EQ(Extract("The node with node id: 8f20 and address: 10.0.0.3 and node name: w has been "
+                    "marked dead because")
+                .peer_host,
+            "10.0.0.3");
+  EXPECT_EQ(Extract("and ip: 10.0.0.3 is dead").peer_host, std::nullopt);
 }
 
 std::string Hang(const std::string& n, const std::string& in_progress, const std::string& timeout) {

@@ -397,12 +397,25 @@ std::vector<std::optional<WorkerId>> WhoseLogs(absl::Span<const LogName> names,
 
 namespace {
 
-bool HasLog(const std::string& host, absl::Span<const LogName> names) {
-  return std::any_of(names.begin(), names.end(), [&](const LogName& name) {
-    const absl::string_view file = FileStem(name.path);
-    return text::AreOneHost(name.host, host) || text::AreOneHost(name.pod, host) ||
-           text::AreOneHost({file.data(), file.size()}, host);
-  });
+// True if the log is of this machine.
+bool IsOf(const LogName& name, const std::string& host) {
+  const absl::string_view file = FileStem(name.path);
+  return text::AreOneHost(name.host, host) || text::AreOneHost(name.pod, host) ||
+         text::AreOneHost({file.data(), file.size()}, host);
+}
+
+bool IsAddress(const std::string& host) { return std::none_of(host.begin(), host.end(), IsLetter); }
+
+// The worker by the last number of its machine's name, or, as numbers of addresses count nothing,
+// the one behind all that have logs.
+std::optional<WorkerId> ByLastNumber(const std::string& host, const Places& workers) {
+  if (!IsAddress(host)) {
+    const std::vector<Number> numbers = NumbersOf(host);
+    return numbers.empty() ? std::nullopt : std::optional(WorkerId{0, numbers.back().value});
+  }
+  int32_t last = 0;
+  for (const auto& worker : workers) last = std::max(last, worker ? worker->task : 0);
+  return WorkerId{0, last + 1};
 }
 
 }  // namespace
@@ -411,21 +424,27 @@ std::map<WorkerId, std::string> WithoutLog(const std::set<std::string>& hosts,
                                            absl::Span<const LogName> names,
                                            const std::vector<std::optional<WorkerId>>& workers,
                                            const re2::RE2* pattern) {
+  const bool all_open = std::none_of(workers.begin(), workers.end(), [](auto& w) { return w; });
+  const auto spoken = HostsOf(names);
+  std::map<WorkerId, std::string> without;
   std::vector<LogName> all(names.begin(), names.end());
   for (const std::string& host : hosts) {
-    if (HasLog(host, names)) continue;
-    all.emplace_back().pod = host.substr(0, host.find('.'));
+    const auto of_host = [&host](const LogName& name) { return IsOf(name, host); };
+    if (std::none_of(names.begin(), names.end(), of_host)) {
+      all.emplace_back().pod = IsAddress(host) ? host : host.substr(0, host.find('.'));
+    } else if (const auto place = spoken.find(InOrder(host)); all_open && place != spoken.end()) {
+      // The processes on it are no ranks, as those of Ray.
+      without.emplace(WorkerId{0, place->second}, host);
+    }
   }
   std::vector<std::optional<WorkerId>> places = WhoseLogs(all, pattern);
   const auto with_log = places.begin() + static_cast<std::ptrdiff_t>(names.size());
   if (!std::equal(places.begin(), with_log, workers.begin(), workers.end()) ||
       std::any_of(with_log, places.end(), [](const auto& place) { return !place; })) {
     for (size_t i = names.size(); i < all.size(); ++i) {
-      const std::vector<Number> numbers = NumbersOf(all[i].pod);
-      places[i] = numbers.empty() ? std::nullopt : std::optional(WorkerId{0, numbers.back().value});
+      places[i] = ByLastNumber(all[i].pod, workers);
     }
   }
-  std::map<WorkerId, std::string> without;
   for (size_t i = names.size(); i < all.size(); ++i) {
     const bool taken = std::find(workers.begin(), workers.end(), places[i]) != workers.end();
     if (places[i] && !taken) without.emplace(*places[i], all[i].pod);

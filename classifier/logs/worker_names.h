@@ -52,6 +52,7 @@ std::vector<std::optional<WorkerId>> WhoseLogs(absl::Span<const LogName> names,
 
 // The workers on machines that lines of logs name, of which no log is. They are counted as the logs
 // are, whose `workers` WhoseLogs gave; where that is not possible, by the last number of the name.
+// Where no log has a worker, as those of Ray's processes, machines that speak are counted in order.
 std::map<WorkerId, std::string> WithoutLog(const std::set<std::string>& hosts,
                                            absl::Span<const LogName> names,
                                            const std::vector<std::optional<WorkerId>>& workers,

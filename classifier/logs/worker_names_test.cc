@@ -159,6 +159,21 @@ TEST(WorkerNamesTest, CountsMachinesWithoutALogAsTheLogsAre) {
   // Of a log whose name has no number, a machine tells its own.
   EXPECT_EQ(OthersThan({"job.log"}, {"train-5-15"}), (Machines{{{0, 15}, "train-5-15"}}));
   EXPECT_EQ(OthersThan({"rank-0.log", "rank-15.log"}, {"train-5-15", "leader"}), Machines());
+  EXPECT_EQ(OthersThan({"rank-0.log", "rank-3.log"}, {"10.0.0.77"}),
+            (Machines{{{0, 4}, "10.0.0.77"}}));
+}
+
+// The processes of Ray tell no ranks, but on which machine they are.
+TEST(WorkerNamesTest, CountsMachinesOfProcessesInTheirOrder) {
+  std::vector<LogName> names;
+  for (const char* host : {"10.0.0.9", "10.0.0.12", "10.0.0.12"}) {
+    LogName& name = names.emplace_back();
+    name.path = "job.log";
+    name.host = host;
+    name.process = name.of_nobody = true;
+  }
+  EXPECT_EQ(WithoutLog({"10.0.0.12"}, names, WhoseLogs(names, nullptr), nullptr),
+            (std::map<WorkerId, std::string>{{{0, 1}, "10.0.0.12"}}));
 }
 
 }  // namespace
