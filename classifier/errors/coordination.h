@@ -1,6 +1,6 @@
 // Reads the messages of JAX's coordination service on barriers and on tasks without heartbeats,
-// those of the TPU runtime on machines that fail health checks, and whether a line reports another
-// worker's failure at all.
+// those of the TPU runtime and of Ray on machines that fail health checks, and whether a line
+// reports another worker's failure at all.
 #ifndef RAPIDEYE_CLASSIFIER_ERRORS_COORDINATION_H_
 #define RAPIDEYE_CLASSIFIER_ERRORS_COORDINATION_H_
 
@@ -31,6 +31,7 @@ std::vector<FailedBarrier> FailedBarriers(const Topology& topology);
 // Workers that the service has declared dead because heartbeats were missing, and those of
 // RestartedTasks; sorted.
 std::vector<int> WithoutHeartbeats(const Topology& topology);
+// True if the worker is one of these.
 bool SendsNoHeartbeats(const Topology& topology, int worker);
 
 // Workers of WithoutHeartbeats, and those whose machines fail the health checks of the TPU runtime

@@ -239,10 +239,13 @@ int Topology::Find(WorkerId id) const {
 std::vector<int> Topology::FindHost(std::string_view host) const {
   std::vector<int> found;
   if (host.empty()) return found;
-  for (size_t i = 0; i < workers_.size(); ++i) {
-    if (!workers_[i].host.empty() && text::AreOneHost(workers_[i].host, host)) {
-      found.push_back(static_cast<int>(i));
+  for (const auto is : {text::AreOneHost, text::ArePodAndHost}) {
+    for (size_t i = 0; i < workers_.size(); ++i) {
+      if (!workers_[i].host.empty() && is(workers_[i].host, host)) {
+        found.push_back(static_cast<int>(i));
+      }
     }
+    if (!found.empty()) break;
   }
   return found;
 }

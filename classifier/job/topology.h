@@ -58,7 +58,8 @@ class Topology {
 
   // Index into workers(), or -1.
   int Find(WorkerId id) const;
-  // The workers on a machine, by the host name in a log line (text::AreOneHost). Empty if none.
+  // The workers on a machine, by the host name in a log line: those of that name, otherwise pods
+  // whose host it is (text::ArePodAndHost). Empty if none.
   std::vector<int> FindHost(std::string_view host) const;
 
   // The number of a core's program (or -1), and the numbers of its whole queue with launch ids:

@@ -556,7 +556,9 @@ std::set<std::string> NamedHosts(const std::vector<OneLog>& logs) {
   std::set<std::string> hosts;
   for (const OneLog& log : logs) {
     for (const StreamEvent& event : log.reading.events) {
-      if (event.event.peer_host) hosts.insert(*event.event.peer_host);
+      if (event.event.peer_host && hosts.size() < kMaxListedTasks) {
+        hosts.insert(*event.event.peer_host);
+      }
     }
   }
   return hosts;

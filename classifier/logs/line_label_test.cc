@@ -167,7 +167,7 @@ TEST(LineLabelTest, TakesTheHostsOfAJournal) {
   const auto label = TakeLabel("Nov 20 10:00:02 tpu-3 python3[4113]: step 3", LabelForm::kJournal);
   ASSERT_TRUE(label.has_value());
   EXPECT_EQ(label->host, "tpu-3");
-  // Who reads the line takes its time, too: others of the log may tell the year.
+  // The reader of the line also gets its time: other lines of the log may tell the year.
   EXPECT_EQ(label->text, 0U);
   EXPECT_FALSE(label->unix_ms.has_value());
   EXPECT_TRUE(TakeLabel("Nov 20 10:01:02 tpu-3 kernel: text", LabelForm::kJournal));

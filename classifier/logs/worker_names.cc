@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -400,8 +401,10 @@ namespace {
 // True if the log is of this machine.
 bool IsOf(const LogName& name, const std::string& host) {
   const absl::string_view file = FileStem(name.path);
-  return text::AreOneHost(name.host, host) || text::AreOneHost(name.pod, host) ||
-         text::AreOneHost({file.data(), file.size()}, host);
+  const std::array<std::string_view, 3> own = {name.host, name.pod, {file.data(), file.size()}};
+  return std::any_of(own.begin(), own.end(), [&host](std::string_view one) {
+    return text::AreOneHost(one, host) || text::ArePodAndHost(one, host);
+  });
 }
 
 bool IsAddress(const std::string& host) { return std::none_of(host.begin(), host.end(), IsLetter); }

@@ -127,7 +127,7 @@ FakeJob ConcludedWithOne() {
   return job;
 }
 
-// Who was cut off has gone on meanwhile: what stands now is another standstill.
+// A worker that was cut off has gone on meanwhile: the job now stands anew.
 TEST(Recovery, AStandstillAfterTheEvidenceOfAFewIsLookedAtOnce) {
   FakeJob job = ConcludedWithOne();
   job.at(0, 1).advancing = true;

@@ -22,7 +22,11 @@ bool IsPodOf(std::string_view pod, std::string_view host) {
 
 bool AreOneHost(std::string_view a, std::string_view b) {
   return a == b || (a.starts_with(b) && a[b.size()] == '.') ||
-         (b.starts_with(a) && b[a.size()] == '.') || IsPodOf(a, b) || IsPodOf(b, a);
+         (b.starts_with(a) && b[a.size()] == '.');
+}
+
+bool ArePodAndHost(std::string_view a, std::string_view b) {
+  return IsPodOf(a, b) || IsPodOf(b, a);
 }
 
 }  // namespace rapideye::text

@@ -14,13 +14,14 @@ TEST(HostName, AHostMayBeNamedWithItsDomainOrNot) {
 }
 
 TEST(HostName, APodsNameIsItsHostsWithFiveRandomLetters) {
-  EXPECT_TRUE(AreOneHost("train-0-3-x7k2q", "train-0-3"));
-  EXPECT_TRUE(AreOneHost("train-0-3.train", "train-0-3-x7k2q"));
-  EXPECT_FALSE(AreOneHost("train-0-3-x7k2", "train-0-3"));
-  EXPECT_FALSE(AreOneHost("train-0-3_x7k2q", "train-0-3"));
-  EXPECT_FALSE(AreOneHost("train-0-31-x7k2q", "train-0-3"));
+  EXPECT_TRUE(ArePodAndHost("train-0-3-x7k2q", "train-0-3"));
+  EXPECT_FALSE(AreOneHost("train-0-3-x7k2q", "train-0-3"));
+  EXPECT_TRUE(ArePodAndHost("train-0-3.train", "train-0-3-x7k2q"));
+  EXPECT_FALSE(ArePodAndHost("train-0-3-x7k2", "train-0-3"));
+  EXPECT_FALSE(ArePodAndHost("train-0-3_x7k2q", "train-0-3"));
+  EXPECT_FALSE(ArePodAndHost("train-0-31-x7k2q", "train-0-3"));
   // A number belongs to the host's own name.
-  EXPECT_FALSE(AreOneHost("train-0-30000", "train-0"));
+  EXPECT_FALSE(ArePodAndHost("train-0-30000", "train-0"));
 }
 
 }  // namespace
