@@ -267,6 +267,11 @@ function(rapideye_gtest_properties name timeout cost labels)
   if(NOT timeout)
     set(timeout 120)
   endif()
+  # The limit is for a test that stands, not for a slow machine. Sanitizers take several times
+  # as long.
+  if(RAPIDEYE_SANITIZE)
+    math(EXPR timeout "3 * ${timeout}")
+  endif()
   if(NOT cost)
     set(cost 0)
   endif()
