@@ -215,7 +215,12 @@ std::optional<NotEndedOnPurpose> ObjectionBeforeTheEnd(const Case& c, bool finis
 // The reason against an ended job; absent: there is none.
 std::optional<NotEndedOnPurpose> Objection(const Case& c) {
   const Generations generations(c);
-  const bool fell_after_the_end = FellAfterTheEnd(c) || FellAfterTheLeader(c);
+  // Reads the stacks of all workers, so only where it decides.
+  std::optional<bool> fell;
+  const auto fell_after_the_end = [&c, &fell] {
+    if (!fell.has_value()) fell = FellAfterTheEnd(c) || FellAfterTheLeader(c);
+    return *fell;
+  };
   const auto of_this_job = [&](const Process& process) { return !generations.IsNext(process); };
   int gone = 0;
   int ended_well = 0;
@@ -236,7 +241,7 @@ std::optional<NotEndedOnPurpose> Objection(const Case& c) {
                       std::none_of(processes.begin(), processes.end(), Gone))) {
       continue;
     }
-    if (fell_after_the_end && IsEnding(*snapshot)) {
+    if (IsEnding(*snapshot) && fell_after_the_end()) {
       ++gone;
       continue;
     }
@@ -251,7 +256,7 @@ std::optional<NotEndedOnPurpose> Objection(const Case& c) {
     }
     for (const Process& process : processes) {
       const Manner manner = HowItWent(process, *snapshot);
-      if (!manner.from_outside && !fell_after_the_end) {
+      if (!manner.from_outside && !fell_after_the_end()) {
         return NotEndedOnPurpose{NotOnPurpose::kFailedByItself, i};
       }
       if (!manner.from_outside || !manner.signal.has_value()) continue;
@@ -266,7 +271,7 @@ std::optional<NotEndedOnPurpose> Objection(const Case& c) {
   const auto workers = static_cast<int>(c.topology.workers().size());
   const bool all_of_it = ended_well == 1 && workers <= kLeastProcesses;
   if (gone < kLeastProcesses && !all_of_it) return NotEndedOnPurpose{NotOnPurpose::kTooFew};
-  return ObjectionBeforeTheEnd(c, fell_after_the_end || ended_well == workers);
+  return ObjectionBeforeTheEnd(c, ended_well == workers || fell_after_the_end());
 }
 
 }  // namespace
