@@ -512,6 +512,44 @@ void Expect(WorkerId id, const Workers& workers, CaptureHeader& header) {
   if (worker != workers.end()) expected.host = worker->second.snapshot.host;
 }
 
+// True if the log ends with this wait. No line need tell that the last has come, and the others
+// have gone on.
+bool EndsWith(const StreamReading& reading, const StoreBarrier& barrier) {
+  return barrier.gave_up || StoreBarrierIn(reading.last_line, {}).has_value();
+}
+
+// Adds the ranks that wait in vain for others to join the job. One log may hold the lines of them
+// all.
+void AddStoreBarrier(const JobClock& clock, const std::vector<OneLog>& logs, int32_t size,
+                     Workers& workers) {
+  std::optional<StoreBarrier> barrier;
+  std::optional<int64_t> age;
+  for (const OneLog& log : logs) {
+    const std::optional<StoreBarrier>& read = log.reading.store_barrier;
+    if (!read || !EndsWith(log.reading, *read)) continue;
+    if (!barrier) {
+      barrier = read;
+      age = clock.Age(log.reading, read->said.at.unix_ms);
+    } else {
+      barrier->Add(*read);
+    }
+  }
+  const bool of_slices =
+      std::any_of(workers.begin(), workers.end(), [](const auto& w) { return w.first.slice > 0; });
+  if (!barrier || barrier->size != size || of_slices || barrier->Missing().empty()) return;
+  for (const int32_t rank : barrier->waiting) {
+    const WorkerId id{0, rank};
+    Worker& worker = workers[id];
+    worker.only_named = false;
+    Snapshot& snapshot = worker.snapshot;
+    snapshot.worker = id;
+    LogEvent& event = snapshot.log_events.emplace_back();
+    event.kind = LogKind::kCoordinationTimeout;
+    event.text = barrier->said.text;
+    event.age_ms = age;
+  }
+}
+
 // Expects every worker up to the last known number, in every slice.
 void ExpectWorkers(const Workers& workers, int32_t size, CaptureHeader& header) {
   std::map<int32_t, int64_t> tasks;  // of each slice
@@ -596,6 +634,7 @@ JobEvidence Build(std::vector<OneLog> logs, const std::map<WorkerId, std::string
     worker.snapshot.worker = teller;
     for (LogEvent& event : shared) worker.snapshot.log_events.push_back(std::move(event));
   }
+  AddStoreBarrier(clock, logs, size, workers);
   header.version = 1;
   header.job = "job";
   header.detected_unix_ms = clock.end_unix_ms();

@@ -163,6 +163,7 @@ void LogStream::Take(absl::string_view line, std::optional<int64_t> unix_ms,
   if (!of_stack) TakeSteps(line);
   TakeWords(text);
   if (watchdogs_.Take(text)) reading_.collectives_at = Now();
+  TakeStoreBarrier(text);
   TakeDeath(text);
   TakeExit(text);
   TakeWriter(text);
@@ -441,6 +442,19 @@ void LogStream::TakeRepetition(absl::string_view line) {
   if (!IsTry(line)) return;
   ++same_lines_;
   trying_ = std::string(line.substr(0, kMaxQuoteBytes));
+}
+
+// A rank that has passed a barrier waits in the next.
+void LogStream::TakeStoreBarrier(absl::string_view line) {
+  std::optional<StoreBarrier> read = StoreBarrierIn(line, Now());
+  if (!read) return;
+  std::optional<StoreBarrier>& kept = reading_.store_barrier;
+  if (!kept || kept->key != read->key || kept->size != read->size) {
+    kept = std::move(read);
+    return;
+  }
+  kept->Add(*read);
+  kept->said = std::move(read->said);
 }
 
 StreamReading LogStream::Finish(const RecogniseOptions& options) {

@@ -17,6 +17,7 @@
 #include "classifier/logs/said.h"
 #include "classifier/logs/stack_lines.h"
 #include "classifier/logs/step_lines.h"
+#include "classifier/logs/store_barrier.h"
 #include "classifier/logs/watchdog_lines.h"
 
 namespace rapideye::logs {
@@ -71,6 +72,7 @@ struct StreamReading {
   std::deque<int64_t> step_times_ms;            // of the last kMaxStepTimes steps
   std::vector<NumberedCollective> collectives;  // at which its watchdog ended it
   SaidAt collectives_at;                        // the last of those lines
+  std::optional<StoreBarrier> store_barrier;    // the last that it tells of
   std::string retried;
   int64_t retries = 0;
   std::vector<int32_t> ranks;     // that the log tells of itself: at most two are kept
@@ -102,6 +104,7 @@ class LogStream {
   void TakeExit(absl::string_view line);
   void TakeExitOfNode(absl::string_view line);
   void TakeIdentity(absl::string_view line);
+  void TakeStoreBarrier(absl::string_view line);
   void TakeWriter(absl::string_view line);
   void TakeRepetition(absl::string_view line);
   SaidAt Now() const { return {line_ms_, reading_.steps.advances}; }

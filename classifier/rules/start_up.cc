@@ -40,13 +40,14 @@ bool IsGone(const Process& process) {
 }
 
 bool SaysStartUpTimedOut(const LogEvent& log) {
-  static constexpr std::array<std::string_view, 7> kWords = {"RegisterTask",
+  static constexpr std::array<std::string_view, 8> kWords = {"RegisterTask",
                                                              "egister with the leader",
                                                              "luster registration failed",
                                                              "Id: [Init]",
                                                              "imed out waiting for clients",
                                                              "Connect() timed out",
-                                                             "Id: PjRT_Client_Connect"};
+                                                             "Id: PjRT_Client_Connect",
+                                                             "in store based barrier"};
   const bool exception =
       log.kind == LogKind::kUncaughtException && text::Contains(log.text, "DEADLINE_EXCEEDED");
   if (log.kind != LogKind::kCoordinationTimeout && log.kind != LogKind::kUncaughtException) {
