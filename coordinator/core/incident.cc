@@ -184,8 +184,9 @@ absl::Duration Incident::NextWake() const {
     case State::kSecondRound:
       return deadline_;
     case State::kAnswers: {
-      const absl::Duration hlo = hlo_waiting_.empty() ? absl::InfiniteDuration() : hlo_until_;
-      return std::min(hlo, probes_.until());
+      // Both have to end, and the earlier end may be past.
+      const absl::Duration hlo = hlo_waiting_.empty() ? -absl::InfiniteDuration() : hlo_until_;
+      return std::max(hlo, probes_.until());
     }
     case State::kDone:
     case State::kRecovered:

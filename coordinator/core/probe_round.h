@@ -33,8 +33,8 @@ class ProbeRound {
 
   // True once every answer has come, or the time for answers is over.
   bool Done(absl::Duration now) const { return waiting_.empty() || now >= until_; }
-  // The latest time at which it is done; infinite if it is done.
-  absl::Duration until() const { return waiting_.empty() ? absl::InfiniteDuration() : until_; }
+  // The latest time at which it is done; the infinite past if it is done.
+  absl::Duration until() const { return waiting_.empty() ? -absl::InfiniteDuration() : until_; }
 
   // Adds the results of the probes to the snapshots of the workers that made them, and
   // logs them. If not even unsuspected workers reach each other by a NIC, and no other

@@ -59,7 +59,7 @@ TEST_F(ProbeRoundTest, NothingPlannedIsDoneAtOnce) {
   Begin({});
   EXPECT_THAT(effects_, IsEmpty());
   EXPECT_TRUE(round_.Done(kNow));
-  EXPECT_EQ(round_.until(), absl::InfiniteDuration());
+  EXPECT_EQ(round_.until(), -absl::InfiniteDuration());
 }
 
 TEST_F(ProbeRoundTest, EachProberIsAskedOnceForAllOfIts) {
