@@ -512,12 +512,6 @@ void Expect(WorkerId id, const Workers& workers, CaptureHeader& header) {
   if (worker != workers.end()) expected.host = worker->second.snapshot.host;
 }
 
-// True if the log ends with this wait. No line need tell that the last has come, and the others
-// have gone on.
-bool EndsWith(const StreamReading& reading, const StoreBarrier& barrier) {
-  return barrier.gave_up || StoreBarrierIn(reading.last_line, {}).has_value();
-}
-
 // Adds the ranks that wait in vain for others to join the job. One log may hold the lines of them
 // all.
 void AddStoreBarrier(const JobClock& clock, const std::vector<OneLog>& logs, int32_t size,
@@ -526,7 +520,9 @@ void AddStoreBarrier(const JobClock& clock, const std::vector<OneLog>& logs, int
   std::optional<int64_t> age;
   for (const OneLog& log : logs) {
     const std::optional<StoreBarrier>& read = log.reading.store_barrier;
-    if (!read || !EndsWith(log.reading, *read)) continue;
+    // A log that does not end with this wait went on, or tells of a later try: no line need say
+    // that the last rank has come.
+    if (!read || !StoreBarrierIn(log.reading.last_line, {})) continue;
     if (!barrier) {
       barrier = read;
       age = clock.Age(log.reading, read->said.at.unix_ms);

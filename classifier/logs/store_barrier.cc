@@ -16,7 +16,6 @@ void StoreBarrier::Add(const StoreBarrier& other) {
     return;
   }
   came = std::max(came, other.came);
-  gave_up = gave_up || other.gave_up;
   waiting.insert(other.waiting.begin(), other.waiting.end());
 }
 
@@ -40,11 +39,10 @@ std::optional<StoreBarrier> StoreBarrierIn(absl::string_view line, const SaidAt&
   int32_t rank = 0;
   if (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *kWaits, &rank, &barrier.key,
                          &barrier.size, &barrier.came) ||
-      static_cast<size_t>(barrier.size) > kMaxLogs) {
+      static_cast<size_t>(barrier.size) > kMaxLogs || rank >= barrier.size) {
     return std::nullopt;
   }
   barrier.waiting.insert(rank);
-  barrier.gave_up = absl::StrContains(line, "Timed out ");
   barrier.said = {std::string(line.substr(0, kMaxQuoteBytes)), at};
   return barrier;
 }

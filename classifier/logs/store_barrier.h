@@ -23,7 +23,6 @@ struct StoreBarrier {
   int32_t size = 0;           // ranks of the job
   int32_t came = 0;           // the highest value of the counter
   std::set<int32_t> waiting;  // ranks that say that they wait
-  bool gave_up = false;       // a rank's wait has ended by its time-out
   SaidLine said;              // the last line
 
   // Adds what another log tells of the same barrier; of two barriers that with more ranks stays.

@@ -47,7 +47,7 @@ bool SaysStartUpTimedOut(const LogEvent& log) {
                                                              "imed out waiting for clients",
                                                              "Connect() timed out",
                                                              "Id: PjRT_Client_Connect",
-                                                             "in store based barrier"};
+                                                             "Waiting in store based barrier"};
   const bool exception =
       log.kind == LogKind::kUncaughtException && text::Contains(log.text, "DEADLINE_EXCEEDED");
   if (log.kind != LogKind::kCoordinationTimeout && log.kind != LogKind::kUncaughtException) {
