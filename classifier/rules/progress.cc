@@ -372,9 +372,10 @@ std::vector<int> AwaitedHosts(const Case& c) {
   return workers;
 }
 
-// True if an alarm came because a launch has stood for the threshold. To stand in a launch is
-// never a pause; the coordinator extends the threshold by the pauses that pages announce, and
-// states their limit. Where a capture states none, nothing says that one was waited for.
+// True if an alarm came because a launch has stood for longer than the threshold; an age is
+// rounded, and one that equals the threshold tells of nothing longer. To stand in a launch is never
+// a pause; the coordinator extends the threshold by the pauses that pages announce, and states
+// their limit. Where a capture states none, nothing says that one was waited for.
 bool LaunchOutlastsThreshold(const Case& c) {
   const CaptureHeader& header = c.capture.header;
   if (header.trigger != "no-progress" || header.longest_pause_ms.has_value()) return false;
@@ -383,7 +384,7 @@ bool LaunchOutlastsThreshold(const Case& c) {
     if (unit.state != UnitState::kRunning || c.worker(unit.worker).standby) return false;
     const std::optional<int64_t> stood =
         unit.frozen_ms.has_value() ? unit.frozen_ms : unit.stuck_ms;
-    return stood.has_value() && *stood >= c.threshold_ms;
+    return stood.has_value() && *stood > c.threshold_ms;
   });
 }
 

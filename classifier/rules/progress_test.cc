@@ -334,7 +334,7 @@ TEST(Progress, CheckpointAndCompilationLookLikeAStallFromTheChips) {
 }
 
 // Only a coordinator that states the limit of pauses has waited for them.
-TEST(Progress, APauseExcusesNobodyWhoStandsInALaunchForTheThreshold) {
+TEST(Progress, APauseExcusesNobodyWhoStandsInALaunchForLongerThanTheThreshold) {
   Scenario s;
   s.MakeIdle(0, 1);
   s.At(0, 1).progress.emplace().phase = Phase::kCheckpoint;
@@ -342,8 +342,10 @@ TEST(Progress, APauseExcusesNobodyWhoStandsInALaunchForTheThreshold) {
   s.capture.header.trigger = "operator";
   EXPECT_EQ(Diagnose(s), "NO_HANG/PAUSED");
   s.capture.header.trigger = "no-progress";
-  s.capture.header.hang_threshold_ms = kStillMs + 1;
+  s.capture.header.hang_threshold_ms = kStillMs;
   EXPECT_EQ(Diagnose(s), "NO_HANG/PAUSED");
+  s.capture.header.hang_threshold_ms = kStillMs - 1;
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.1");
 }
 
 // A loop that hangs in its checkpoint announces it for ever.
