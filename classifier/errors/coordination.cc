@@ -64,6 +64,8 @@ std::optional<FailedBarrier> Parse(std::string_view text, int workers) {
   const auto names = Behind(text, "Some timed out task names:");
   if (!id) return std::nullopt;
   barrier.id = std::string(id->substr(0, id->find(". ")));
+  barrier.of_start_up =
+      barrier.id.starts_with("[Init]") || barrier.id.starts_with("PjRT_Client_Connect");
   barrier.of_shutdown =
       barrier.id.starts_with("Shutdown::") || barrier.id.starts_with("PjRT_Client_Shutdown");
   // Older releases of the service name all missing tasks, and give no count.
@@ -121,6 +123,20 @@ void Tidy(const Topology& topology, std::vector<int>& named) {
 }
 
 }  // namespace
+
+std::vector<int> NotConnected(const Topology& topology) {
+  std::vector<int> named;
+  for (const WorkerInfo& worker : topology.workers()) {
+    if (worker.snapshot == nullptr) continue;
+    for (const LogEvent& log : worker.snapshot->log_events) {
+      if (log.kind != LogKind::kCoordinationTimeout) continue;
+      if (!text::Contains(log.text, " Not connected: ")) continue;
+      named.insert(named.end(), log.peer_tasks.begin(), log.peer_tasks.end());
+    }
+  }
+  Tidy(topology, named);
+  return named;
+}
 
 std::vector<int> RestartedTasks(const Topology& topology) {
   std::vector<int> named;

@@ -16,6 +16,7 @@ namespace rapideye::classifier {
 // A barrier that ended by its time-out. Workers are indexes into Topology::workers().
 struct FailedBarrier {
   std::string id;
+  bool of_start_up = false;  // where processes wait for the job to be complete
   bool of_shutdown = false;  // where processes wait for each other at their end
   int reporter = 0;          // the worker whose log reports the barrier
   int came = 0;              // how many workers came
@@ -27,6 +28,10 @@ struct FailedBarrier {
 // Lists each barrier once, by id. Leaves out reports that do not fit the job (another number of
 // tasks), because the tasks in them are not this job's workers.
 std::vector<FailedBarrier> FailedBarriers(const Topology& topology);
+
+// Workers that the service names as examples of those that had not connected when the start-up of
+// the job failed; sorted.
+std::vector<int> NotConnected(const Topology& topology);
 
 // Workers that the service has declared dead because heartbeats were missing, and those of
 // RestartedTasks; sorted.

@@ -206,9 +206,13 @@ std::string Say(const Case& c, const WorkerSilent& fact) {
 }
 
 std::string Say(const Case& c, const MissedBarrier& fact) {
-  return absl::StrCat(Who(c.worker(fact.worker)), " ", MissedText(fact), " (",
-                      Quote(fact.barrier->id), ", ", fact.barrier->came, " of ",
-                      c.topology.workers().size(), " came)");
+  const FailedBarrier& barrier = *fact.barrier;
+  return absl::StrCat(Who(c.worker(fact.worker)), " ", MissedText(fact), " (", Quote(barrier.id),
+                      ", ", barrier.came, " of ", c.topology.workers().size(), " came",
+                      barrier.all_named ? ""
+                                        : absl::StrCat("; the service names ",
+                                                       barrier.absent.size(), " of the others"),
+                      ")");
 }
 
 std::string Say(const Case& c, const BusyWhileAwaited& fact) {

@@ -24,7 +24,8 @@ namespace {
 constexpr int64_t kStepsAfter = 2;
 constexpr int64_t kManyStepsAfter = 200;
 constexpr int64_t kWentOnMs = 5'000;
-// The job is never taken to be larger than so many times its logs.
+// Numbers in lines and names make the job no larger than so many times its workers: a number may
+// be no worker's. A size that a line states is bounded by kMaxLogs alone.
 constexpr int32_t kMaxSizeFactor = 64;
 constexpr int32_t kSigKill = 9;
 // An exception that most workers raise is a consequence if another worker raises a different one.
@@ -554,8 +555,10 @@ void ExpectWorkers(const Workers& workers, int32_t size, CaptureHeader& header) 
     tasks[id.slice] = std::max(tasks[id.slice], int64_t{id.task} + 1);
     most = std::max(most, int64_t{id.task} + 1);
   }
-  const int64_t bound = kMaxSizeFactor * std::max(static_cast<int64_t>(workers.size()), int64_t{1});
-  if (tasks.size() == 1 && tasks.begin()->first == 0 && size <= bound) {
+  int64_t bound = kMaxSizeFactor * std::max(static_cast<int64_t>(workers.size()), int64_t{1});
+  if (tasks.size() == 1 && tasks.begin()->first == 0 &&
+      size <= std::max(bound, static_cast<int64_t>(kMaxLogs))) {
+    bound = std::max(bound, int64_t{size});
     tasks[0] = std::max(tasks[0], int64_t{size});
   } else if (tasks.size() > 1) {
     for (auto& [slice, count] : tasks) count = most;

@@ -211,5 +211,42 @@ TEST(JobSilenceTest, AConnectionThatIsClosedAsWorkersJoinAccusesNobody) {
   EXPECT_THAT(Named(Diagnose({kHealth + starts, kHealth + reset})), ElementsAre(0));
 }
 
+// A log of the first worker is often all that people have: who came is not told by the lack of
+// logs.
+TEST(JobSilenceTest, OfWorkersWithoutLogsThoseHaveNotComeWhomTheServiceNames) {
+  constexpr char kFailed[] =
+      "process 0/64\n"
+      "Stopping coordination service as cluster registration failed. This may be due to 1) some "
+      "tasks crashed earlier before connecting\n"
+      "Original error: DEADLINE_EXCEEDED: Barrier timed out. Id: "
+      "[Init]Wait_for_all_tasks_to_register::0. This usually happens because a task triggered the "
+      "barrier too early or too slowly.\n";
+  const Verdict untold = Diagnose({kFailed});
+  EXPECT_EQ(untold.detail, Detail::kNotStarted);
+  EXPECT_THAT(Named(untold), IsEmpty());
+  const Verdict counted = Diagnose(
+      {absl::StrCat(kFailed,
+                    "# of tasks that reached the barrier: 60/64.\n"
+                    "The first task at the barrier: /job:jax_worker/replica:0/task:0. Some timed "
+                    "out task names:\n"
+                    "/job:jax_worker/replica:0/task:9\n/job:jax_worker/replica:0/task:33\n\n")});
+  EXPECT_EQ(counted.detail, Detail::kNotStarted);
+  EXPECT_THAT(Named(counted), ElementsAre(9, 33));
+  const Verdict examples = Diagnose(
+      {absl::StrCat("Waiting for 40/64 tasks to connect.\nExample stragglers:\n"
+                    "/job:jax_worker/replica:0/task:5\n/job:jax_worker/replica:0/task:9\n\n",
+                    kFailed)});
+  EXPECT_EQ(examples.detail, Detail::kNotStarted);
+  EXPECT_THAT(Named(examples), ElementsAre(5, 9));
+}
+
+TEST(JobSilenceTest, AStatedSizeOfTheJobCountsHoweverFewTheLogs) {
+  constexpr char kMissed[] =
+      "DEADLINE_EXCEEDED: Barrier timed out. Id: save::12. # of tasks that reached the barrier: "
+      "996/1000. The first task at the barrier: /job:jax_worker/replica:0/task:0. Some timed out "
+      "task names:\n/job:jax_worker/replica:0/task:7\n/job:jax_worker/replica:0/task:640\n\n";
+  EXPECT_THAT(Named(Diagnose({kMissed})), ElementsAre(7, 640));
+}
+
 }  // namespace
 }  // namespace rapideye::logs

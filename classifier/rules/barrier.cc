@@ -37,9 +37,10 @@ std::optional<int64_t> FurthestStep(const Case& c, const std::vector<int>& worke
   return furthest;
 }
 
+// The count decides: the service names twenty of those that did not come, however many they are.
 bool AreFew(const Case& c, const FailedBarrier& barrier) {
   const auto all = static_cast<double>(c.topology.workers().size());
-  return barrier.all_named && static_cast<double>(barrier.absent.size()) <= kFewShare * all;
+  return all - barrier.came <= kFewShare * all;
 }
 
 // Half of the job at most did not come, and logs are all there is: nobody tells where they are.
@@ -118,7 +119,8 @@ void FindBarrier(const Case& c, Findings& out) {
     } else if (barrier.of_shutdown) {
       Shutdown(c, barrier, out);
     } else if (AreFew(c, barrier)) {
-      AccuseAll(c, barrier.absent, {0, &barrier, Missed::kBarrier, {}}, kConfidenceBarrier, out);
+      AccuseAll(c, barrier.absent, {0, &barrier, Missed::kBarrier, {}},
+                barrier.all_named ? kConfidenceBarrier : kConfidenceHalfOfBarrier, out);
     } else if (AreHalf(c, barrier)) {
       AccuseAll(c, barrier.absent, {0, &barrier, Missed::kBarrier, {}}, kConfidenceHalfOfBarrier,
                 out);

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
@@ -38,8 +39,23 @@ TEST(Barrier, TheFewWhoDidNotComeAreAwaited) {
             "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
   // A worker that came alone may be the one that the others wait for elsewhere.
   EXPECT_EQ(Diagnose(After(Report("orbax::save::0", 1, 2, "0, 1, 3"))), "UNKNOWN");
-  // The service may name only some of the missing workers.
+  // The service names some of the missing workers only: here they are half of the job.
   EXPECT_EQ(Diagnose(After(Report("orbax::save::0", 2, 0, "2"))), "UNKNOWN");
+}
+
+TEST(Barrier, OfTheFewWhoDidNotComeThoseThatTheServiceNamesAreAwaited) {
+  Scenario s({.slices = 2, .tasks = 8, .chips = 1});
+  for (Snapshot& snapshot : s.capture.snapshots) {
+    snapshot.cores.clear();
+    snapshot.runtime.state = RuntimeState::kUnavailable;
+  }
+  s.Log(0, 0, LogKind::kCoordinationTimeout,
+        "Barrier timed out. Id: save::0. # of tasks that reached the barrier: 12/16. The first "
+        "task at the barrier: 3. Some timed out task names: 9, 14",
+        1000);
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 1.1 1.6");
+  EXPECT_THAT(Classify(s.capture).culprits.front().why,
+              ::testing::HasSubstr("12 of 16 came; the service names 2 of the others"));
 }
 
 TEST(Barrier, OneWhoNeverReportedIsLost) {
