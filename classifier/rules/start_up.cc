@@ -325,6 +325,23 @@ std::optional<Finding> StandBefore(const Case& c, const Whereabouts& who) {
   return finding;
 }
 
+// Those of the workers, sorted, that the coordination service names as missing. A worker without
+// a log or an agent may have come all the same. Where agents tell who has come, a list that
+// leaves some out says less than they do, and counts for nothing.
+std::vector<int> OfTheseNamed(const Case& c, const std::vector<int>& absent) {
+  std::vector<int> named;
+  const auto take = [&](const std::vector<int>& workers) {
+    std::set_intersection(absent.begin(), absent.end(), workers.begin(), workers.end(),
+                          std::back_inserter(named));
+  };
+  for (const FailedBarrier& barrier : FailedBarriers(c.topology)) {
+    const bool counts = barrier.of_start_up && (barrier.all_named || c.logs != nullptr);
+    if (counts && named.empty()) take(barrier.absent);
+  }
+  if (c.logs != nullptr && named.empty()) take(NotConnected(c.topology));
+  return named;
+}
+
 class StartUpRule {
  public:
   StartUpRule(const Case& c, Findings& out) : c_(c), out_(out), who_(c) {
@@ -392,7 +409,7 @@ class StartUpRule {
     // it known who came of those whose logs are not there, if these are most.
     bool any_of_them = absent == who_.left && absent.size() > 1;
     if (c_.logs != nullptr) any_of_them |= 2 * absent.size() > c_.topology.workers().size();
-    if (std::vector<int> named = OfTheseNamed(absent); !named.empty()) {
+    if (std::vector<int> named = OfTheseNamed(c_, absent); !named.empty()) {
       absent = std::move(named);
       any_of_them = false;
     }
@@ -404,23 +421,6 @@ class StartUpRule {
       if (!any_of_them) finding.culprits.push_back(CulpritWorker(c_, worker, std::move(text)));
     }
     Conclude(std::move(finding));
-  }
-
-  // Those of the workers, sorted, that the coordination service names as missing. A worker without
-  // a log or an agent may have come all the same. Where agents tell who has come, a list that
-  // leaves some out says less than they do, and counts for nothing.
-  std::vector<int> OfTheseNamed(const std::vector<int>& absent) const {
-    std::vector<int> named;
-    const auto take = [&](const std::vector<int>& workers) {
-      std::set_intersection(absent.begin(), absent.end(), workers.begin(), workers.end(),
-                            std::back_inserter(named));
-    };
-    for (const FailedBarrier& barrier : FailedBarriers(c_.topology)) {
-      const bool counts = barrier.of_start_up && (barrier.all_named || c_.logs != nullptr);
-      if (counts && named.empty()) take(barrier.absent);
-    }
-    if (c_.logs != nullptr && named.empty()) take(NotConnected(c_.topology));
-    return named;
   }
 
   // An alarm about a job that may or may not advance, as a worker has not come: if no worker is
