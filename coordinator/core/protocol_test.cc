@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "coordinator/core/coordinator_core.h"
 #include "coordinator/core/limits.h"
+#include "proto/common/address/address.h"
 #include "tests/support/fake_job.h"
 
 namespace rapideye::coordinator {
@@ -239,6 +241,33 @@ TEST(Protocol, SecondAnswerWithHloIsRefused) {
   job.Say(agent, wire::HloReply{collection, job.Show(agent), ""});
   ASSERT_TRUE(agent.closed.has_value());
   EXPECT_THAT(std::string(agent.closed->message()), HasSubstr("a second answer"));
+}
+
+// The time for probes ends before that for answers about programs.
+TEST(Protocol, WhileAnswersAreAwaitedTheCoreSleeps) {
+  FakeJob job(Quick(), 2, 2);
+  for (auto& [id, agent] : job.agents()) {
+    job.Disconnect(agent);
+    agent.hello.addresses = {
+        {"eth0", *ParseIpAddress(absl::StrCat("10.0.", id.slice, ".", id.task + 1))}};
+    job.Connect(agent);
+  }
+  job.Run(absl::Seconds(20));
+  job.Freeze();
+  job.at(1, 1).pc = 0x80;
+  bool probes = false;
+  job.ShowEffectsTo([&](const Effect& effect, std::optional<WorkerId> worker) {
+    const auto* send = std::get_if<Send>(&effect);
+    if (send == nullptr) return;
+    probes |= std::holds_alternative<wire::ProbeRequest>(send->message);
+    // It answers everything but this.
+    if (worker == WorkerId{1, 1}) {
+      job.at(1, 1).answers = !std::holds_alternative<wire::HloRequest>(send->message);
+    }
+  });
+  EXPECT_TRUE(job.RunUntilConclude(absl::Minutes(1)));
+  EXPECT_FALSE(job.never_sleeps());
+  EXPECT_TRUE(probes);
 }
 
 TEST(Protocol, SnapshotsTakeTheirIdentityFromTheHello) {

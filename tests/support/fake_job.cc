@@ -259,12 +259,21 @@ void FakeJob::Complete(FakeAgent& agent) {
   agent.last_completion = now_.monotonic;
 }
 
+// More ticks than that at one time are no progress from one state to the next.
+constexpr int kMostTicksAtOnce = 1000;
+
 void FakeJob::Run(absl::Duration time, absl::Duration poll) {
   const absl::Duration end = now_.monotonic + time;
   absl::Duration next_poll = now_.monotonic + poll;
+  int ticks_at_once = 0;
   while (now_.monotonic < end) {
     const absl::Duration wake = core_->NextWake(now_.monotonic);
-    const absl::Duration next = std::max(now_.monotonic, std::min({wake, next_poll, end}));
+    absl::Duration next = std::max(now_.monotonic, std::min({wake, next_poll, end}));
+    ticks_at_once = next > now_.monotonic ? 0 : ticks_at_once + 1;
+    if (ticks_at_once > kMostTicksAtOnce) {
+      never_sleeps_ = true;
+      next = std::min(next_poll, end);
+    }
     now_.wall += next - now_.monotonic;
     now_.monotonic = next;
     if (next == next_poll) {

@@ -84,6 +84,8 @@ class FakeJob {
   // the core ticks as often as it asks to. Advancing workers complete a step at
   // each poll.
   void Run(absl::Duration time, absl::Duration poll = absl::Seconds(1));
+  // True if the core has asked to be woken at once, over and over.
+  bool never_sleeps() const { return never_sleeps_; }
   // Runs until a Conclude has been emitted, at most `limit`. False if there was none.
   bool RunUntilConclude(absl::Duration limit, absl::Duration poll = absl::Seconds(1));
   // All workers stop inside the launch that is in flight.
@@ -142,6 +144,7 @@ class FakeJob {
   // Answers are sent one at a time, as a network would deliver them.
   std::vector<std::pair<WorkerId, wire::AgentMessage>> outbox_;
   size_t most_in_flight_ = 0;
+  bool never_sleeps_ = false;
 };
 
 // Options of most tests: a launch that takes longer than four seconds is a suspicion.
