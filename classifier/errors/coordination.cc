@@ -86,7 +86,11 @@ std::optional<FailedBarrier> Parse(std::string_view text, int workers) {
   barrier.absent = Numbers(*names);
   if (barrier.first.value_or(0) >= workers) return std::nullopt;
   if (barrier.absent.empty() || barrier.absent.back() >= workers) return std::nullopt;
-  barrier.all_named = static_cast<int>(barrier.absent.size()) == workers - barrier.came;
+  // A report that names more than it counts is none.
+  const int missing = workers - barrier.came;
+  const int named = static_cast<int>(barrier.absent.size());
+  if (named > missing) return std::nullopt;
+  barrier.all_named = named == missing;
   return barrier;
 }
 

@@ -83,6 +83,7 @@ TEST(Barrier, ItsReportMustBeOfThisJob) {
         1000);
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
   EXPECT_EQ(Diagnose(After(Report("x::0", 3, 0, "9"))), "UNKNOWN");
+  EXPECT_EQ(Diagnose(After(Report("x::0", 4, 0, "2"))), "UNKNOWN");  // all have come
   EXPECT_EQ(Diagnose(After("Barrier timed out. Id: x::0")), "UNKNOWN");
 }
 
