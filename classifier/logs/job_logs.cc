@@ -36,10 +36,8 @@ constexpr size_t kMaxPathLevels = 16;
 bool IsOfException(const LogEvent& event) { return event.kind == LogKind::kUncaughtException; }
 
 std::string Shape(absl::string_view text) {
-  std::string shape;
-  for (const char c : text) {
-    if (!absl::ascii_isdigit(static_cast<unsigned char>(c))) shape.push_back(c);
-  }
+  std::string shape(text);
+  std::erase_if(shape, [](unsigned char c) { return absl::ascii_isdigit(c); });
   return shape;
 }
 
@@ -128,7 +126,7 @@ struct Worker {
   Snapshot snapshot;
   WorkerLog log;
   bool has_log = false;
-  bool only_named = false;  // by its machine, in the logs of others
+  bool only_named = false;  // by its machine in others' logs, or by an empty log
 };
 
 using Workers = std::map<WorkerId, Worker>;
@@ -685,9 +683,18 @@ JobEvidence JobLogs::Finish(const re2::RE2* pattern) {
   for (const OneLog& log : logs) names.push_back(log.name);
   const std::vector<std::optional<WorkerId>> workers = WhoseLogs(names, pattern);
   for (size_t i = 0; i < logs.size(); ++i) logs[i].worker = workers[i];
-  const std::map<WorkerId, std::string> without_log =
+  std::map<WorkerId, std::string> without_log =
       WithoutLog(NamedHosts(logs), names, workers, pattern);
-  return Build(std::move(logs), without_log);
+  std::vector<WorkerId> without_line;
+  std::erase_if(logs, [&](const OneLog& log) {
+    if (log.reading.lines > 0 || !log.reading.stacks.empty()) return false;
+    if (log.worker && without_log.try_emplace(*log.worker).second)
+      without_line.push_back(*log.worker);
+    return true;
+  });
+  JobEvidence evidence = Build(std::move(logs), without_log);
+  evidence.logs.without_line = std::move(without_line);
+  return evidence;
 }
 
 }  // namespace rapideye::logs

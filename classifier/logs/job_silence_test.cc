@@ -240,6 +240,28 @@ TEST(JobSilenceTest, OfWorkersWithoutLogsThoseHaveNotComeWhomTheServiceNames) {
   EXPECT_THAT(Named(examples), ElementsAre(5, 9));
 }
 
+TEST(JobSilenceTest, AnEmptyLogDoesNotTellWhoseProcessHasNotCome) {
+  static constexpr char kWaited[] =
+      "F1129 09:23:07.103106   14342 client.h:80] Terminating process because the JAX distributed "
+      "service detected fatal errors. absl::Status: DEADLINE_EXCEEDED: Deadline Exceeded\n\n"
+      "RPC: /xla.coordination.CoordinationService/RegisterTask\n";
+  const auto diagnose = [](const char* first, const char* second, const char* third) {
+    const JobEvidence evidence = Read({{"rank-0.log", kWaited},
+                                       {"rank-1.log", first},
+                                       {"rank-2.log", second},
+                                       {"rank-3.log", third}});
+    return ClassifyLogs(evidence.capture, evidence.logs);
+  };
+  // All others waited for somebody.
+  const Verdict one = diagnose(kWaited, kWaited, "");
+  EXPECT_EQ(one.detail, Detail::kNotStarted);
+  EXPECT_THAT(Named(one), ElementsAre(3));
+  // A process may wait, too, and say nothing yet.
+  const Verdict two = diagnose("", "", kWaited);
+  EXPECT_EQ(two.detail, Detail::kNotStarted);
+  EXPECT_THAT(Named(two), IsEmpty());
+}
+
 TEST(JobSilenceTest, AStatedSizeOfTheJobCountsHoweverFewTheLogs) {
   constexpr char kMissed[] =
       "DEADLINE_EXCEEDED: Barrier timed out. Id: save::12. # of tasks that reached the barrier: "

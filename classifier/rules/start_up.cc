@@ -325,6 +325,16 @@ std::optional<Finding> StandBefore(const Case& c, const Whereabouts& who) {
   return finding;
 }
 
+// True if the lack of logs does not tell which of the workers have come: most logs are missing, or
+// some hold no line, as those of programs that say nothing before their first step.
+bool MayHaveCome(const Case& c, const std::vector<int>& absent) {
+  if (2 * absent.size() > c.topology.workers().size()) return true;
+  const std::vector<WorkerId>& silent = c.logs->without_line;
+  return absent.size() > 1 && std::any_of(absent.begin(), absent.end(), [&](int worker) {
+           return std::find(silent.begin(), silent.end(), c.worker(worker).id) != silent.end();
+         });
+}
+
 // Those of the workers, sorted, that the coordination service names as missing. A worker without
 // a log or an agent may have come all the same. Where agents tell who has come, a list that
 // leaves some out says less than they do, and counts for nothing.
@@ -405,10 +415,9 @@ class StartUpRule {
     std::sort(absent.begin(), absent.end());
     Finding finding = Unstarted(Detail::kNotStarted, kConfidenceNotStarted);
     // Agents of all of these came once. It is not known which of several workers lost the agent
-    // alone, and which the training process: then all are listed, and nobody is accused. Nor is
-    // it known who came of those whose logs are not there, if these are most.
+    // alone, and which the training process: then all are listed, and nobody is accused.
     bool any_of_them = absent == who_.left && absent.size() > 1;
-    if (c_.logs != nullptr) any_of_them |= 2 * absent.size() > c_.topology.workers().size();
+    if (c_.logs != nullptr) any_of_them |= MayHaveCome(c_, absent);
     if (std::vector<int> named = OfTheseNamed(c_, absent); !named.empty()) {
       absent = std::move(named);
       any_of_them = false;

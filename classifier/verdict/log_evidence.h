@@ -76,6 +76,8 @@ struct ErrorOfNobody {
 struct LogEvidence {
   std::vector<WorkerLog> workers;  // by worker; only those that have a log
   std::vector<ErrorOfNobody> of_nobody;
+  // Workers whose logs hold no line: their processes may have started, and said nothing.
+  std::vector<WorkerId> without_line;
   // One log holds the labelled lines of all workers: a worker without a line never spoke.
   bool shared = false;
 };

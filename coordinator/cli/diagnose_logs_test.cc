@@ -107,6 +107,13 @@ TEST(DiagnoseLogsTest, ContentDecidesWhatAFileIs) {
   const std::string numbers = File("numbers-1.log", "16\n8\n");
   EXPECT_EQ(Only(Rapideye({"diagnose", log, numbers}))["logs"], ordered_json({log, numbers}));
   EXPECT_EQ(Rapideye({"diagnose", log, nothing[2]}).exit_status, 2);
+  EXPECT_EQ(Rapideye({"diagnose", log, nothing[0]}).exit_status, 2);
+  // So is the log of a worker that has said nothing.
+  const std::string silent = File("numbers-2.log", "");
+  const ordered_json said = Only(Rapideye({"diagnose", log, silent, numbers}));
+  EXPECT_EQ(said["logs"], ordered_json({log, silent, numbers}));
+  EXPECT_EQ(said["workers"]["expected"], 3);
+  EXPECT_EQ(said["workers"]["reported"], 2);
   const std::string worker = File("mnist-worker-0.log", kSteps);
   const std::string master = File("mnist-master-0.log", "16\n8\n");
   EXPECT_EQ(Only(Rapideye({"diagnose", worker, master}))["logs"], ordered_json({worker, master}));

@@ -89,7 +89,7 @@ bool IsText(absl::string_view head) {
     const auto byte = static_cast<unsigned char>(c);
     return byte < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\x1b' && c != '\b';
   }));
-  return !head.empty() && others * kTextBytesPerOther <= head.size();
+  return others * kTextBytesPerOther <= head.size();
 }
 
 // The first key of the object that the text begins with.
@@ -168,6 +168,11 @@ class TextLogs {
     logs_.Take(LogOf(key), line.substr(label->text), label->unix_ms);
   }
 
+  // A log without a line tells by its name that its worker belongs to the job.
+  void Finish() {
+    if (known_.empty()) LogOf("");
+  }
+
  private:
   void TakeOfSection(absl::string_view line) {
     if (const absl::string_view name = logs::SectionName(line); !name.empty()) {
@@ -226,6 +231,7 @@ absl::Status ReadText(const std::string& name, const std::string& path, LogInput
     show();
   }
   splitter.Finish(take);
+  text.Finish();
   return input.Close();
 }
 

@@ -18,7 +18,7 @@ enum class FileContent {
   kExport,   // JSON objects with lines that programs logged
   kTable,    // the same as comma-separated values
   kLog,      // text with at least one line that can be read as a log line
-  kText,     // other text: a log beside logs of a similar name, otherwise like kCapture
+  kText,     // other text, or none: a log beside logs of a similar name, otherwise like kCapture
 };
 // The first bytes of a file, so many, tell its kind.
 constexpr int64_t kHeadBytes = 64 * 1024;
