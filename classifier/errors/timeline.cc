@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "classifier/errors/aftermath.h"
+#include "classifier/errors/coordination.h"
 #include "classifier/errors/error_kind.h"
 #include "classifier/errors/error_reader.h"
 #include "classifier/errors/standstill.h"
@@ -276,7 +277,9 @@ void RootChooser::DropVictims() {
   const bool missing =
       std::any_of(topology_.workers().begin(), topology_.workers().end(),
                   [](const WorkerInfo& worker) { return worker.snapshot == nullptr; });
-  const bool alone = others.empty() && victims.size() == 1 && !missing;
+  // A barrier of the service that failed is a failure, too, of workers that still live.
+  const bool alone =
+      others.empty() && victims.size() == 1 && !missing && FailedBarriers(topology_).empty();
   if (victims.empty() || (alone && !SeveralEndThemselves(topology_))) return;
   timeline_.roots = std::move(others);
   for (int victim : victims) {

@@ -96,6 +96,19 @@ TEST(Barrier, OfTheShutdownItIsTheOneWhoLeftBeforeTheOthers) {
   EXPECT_EQ(Diagnose(s), "UNKNOWN");
 }
 
+// The service ends all processes at once: a collection may find the first one dead, and the others
+// alive.
+TEST(Barrier, TheFirstProcessThatItsFailureEndsIsNotTheCause) {
+  constexpr int32_t kSigAbrt = 6;
+  Scenario s = After(Report("Shutdown::146::0", 1, 2, "1, 3"));
+  s.Log(0, 0, LogKind::kFollowOn,
+        "Terminating process because the JAX distributed service detected fatal errors. "
+        "absl::Status: INTERNAL: Shutdown barrier has failed.",
+        1000);
+  s.Exit(0, 0, 60, std::nullopt, kSigAbrt);
+  EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");
+}
+
 TEST(Barrier, OfTheShutdownOfTwoInOneStepItIsNobody) {
   Scenario s({.slices = 1, .tasks = 2});
   for (Snapshot& snapshot : s.capture.snapshots) {
