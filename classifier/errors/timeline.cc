@@ -154,6 +154,10 @@ class RootChooser {
   // Why the error cannot be the cause; empty: it can.
   std::string_view WhyNoRoot(const ErrorEvent& event) const;
 
+  // True if the coordination service reports a failure, be it of processes that live: a barrier
+  // that timed out, or a worker other than this one whose heartbeats it misses.
+  bool ServiceBlamesOthers(int worker) const;
+
   // Takes the ends of victims out of the roots, if there is a failure that they can have
   // followed: another root, a worker of which nothing is known, another victim.
   void DropVictims();
@@ -268,6 +272,12 @@ bool RootChooser::DeclaredHangOn(int worker) const {
   return snapshot != nullptr && DeclaredHang(*snapshot);
 }
 
+bool RootChooser::ServiceBlamesOthers(int worker) const {
+  const std::vector<int> declared = WithoutHeartbeats(topology_);
+  return !FailedBarriers(topology_).empty() ||
+         std::any_of(declared.begin(), declared.end(), [worker](int one) { return one != worker; });
+}
+
 void RootChooser::DropVictims() {
   std::vector<int> others;
   std::vector<int> victims;
@@ -277,9 +287,8 @@ void RootChooser::DropVictims() {
   const bool missing =
       std::any_of(topology_.workers().begin(), topology_.workers().end(),
                   [](const WorkerInfo& worker) { return worker.snapshot == nullptr; });
-  // A barrier of the service that failed is a failure, too, of workers that still live.
-  const bool alone =
-      others.empty() && victims.size() == 1 && !missing && FailedBarriers(topology_).empty();
+  const bool alone = others.empty() && victims.size() == 1 && !missing &&
+                     !ServiceBlamesOthers(timeline_.errors[static_cast<size_t>(victims[0])].worker);
   if (victims.empty() || (alone && !SeveralEndThemselves(topology_))) return;
   timeline_.roots = std::move(others);
   for (int victim : victims) {

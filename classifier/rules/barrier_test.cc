@@ -8,6 +8,8 @@
 namespace rapideye::classifier::testing {
 namespace {
 
+constexpr int32_t kSignalOfAbort = 6;
+
 // A job of 4 workers without chips that report, none of which stands out.
 Scenario Job() {
   Scenario s({.slices = 1, .tasks = 4, .chips = 1});
@@ -99,14 +101,28 @@ TEST(Barrier, OfTheShutdownItIsTheOneWhoLeftBeforeTheOthers) {
 // The service ends all processes at once: a collection may find the first one dead, and the others
 // alive.
 TEST(Barrier, TheFirstProcessThatItsFailureEndsIsNotTheCause) {
-  constexpr int32_t kSigAbrt = 6;
   Scenario s = After(Report("Shutdown::146::0", 1, 2, "1, 3"));
   s.Log(0, 0, LogKind::kFollowOn,
         "Terminating process because the JAX distributed service detected fatal errors. "
         "absl::Status: INTERNAL: Shutdown barrier has failed.",
         1000);
-  s.Exit(0, 0, 60, std::nullopt, kSigAbrt);
+  s.Exit(0, 0, 60, std::nullopt, kSignalOfAbort);
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");
+}
+
+TEST(Heartbeats, TheFirstProcessThatEndsForThoseOfAnotherIsNotTheCause) {
+  const auto after = [](int task) {
+    Scenario s = Job();
+    s.Log(0, 0, LogKind::kFollowOn,
+          "Terminating process because the JAX distributed service detected fatal errors.", 1000);
+    s.Log(0, 0, LogKind::kMissedHealthChecks,
+          absl::StrCat("The following tasks are unhealthy (stopped sending heartbeats): ", task),
+          1000);
+    s.Exit(0, 0, 60, std::nullopt, kSignalOfAbort);
+    return s;
+  };
+  EXPECT_EQ(Diagnose(after(3)), "UNKNOWN");
+  EXPECT_EQ(Diagnose(after(0)), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.0");
 }
 
 TEST(Barrier, OfTheShutdownOfTwoInOneStepItIsNobody) {
