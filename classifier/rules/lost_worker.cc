@@ -187,18 +187,33 @@ struct Connections {
   int open = 0;
 };
 
-Connections ConnectionsTo(const Case& c, int worker) {
-  Connections found;
+// By worker.
+std::vector<Connections> ConnectionsOfAll(const Case& c) {
+  std::vector<Connections> found(c.topology.workers().size());
   for (const WorkerInfo& one : c.topology.workers()) {
     if (one.snapshot == nullptr) continue;
     for (const Socket& socket : one.snapshot->sockets) {
-      if (socket.peer != c.worker(worker).id) continue;
+      const int peer = c.topology.Find(socket.peer);
+      if (peer < 0) continue;
       const bool closed =
           socket.state == SocketState::kGone || socket.state == SocketState::kCloseWait;
-      ++(closed ? found.closed : found.open);
+      Connections& connections = found[static_cast<size_t>(peer)];
+      ++(closed ? connections.closed : connections.open);
     }
   }
   return found;
+}
+
+// True for each worker that does not acknowledge bytes for as long as the job stands, or to which
+// that happens.
+std::vector<bool> AtConnectionsThatTakeNoBytes(const Case& c) {
+  std::vector<bool> ends(c.topology.workers().size());
+  for (const auto& [pair, evidence] : c.links.pairs) {
+    if (evidence.unacked.empty()) continue;
+    ends[static_cast<size_t>(pair.first)] = true;
+    ends[static_cast<size_t>(pair.second)] = true;
+  }
+  return ends;
 }
 
 // The workers without a snapshot, by the results of probes.
@@ -257,8 +272,6 @@ class LostWorkerRule {
   bool HaveClosed(const std::vector<int>& reachable, const std::vector<int>& silent);
   bool WasFollowed(const std::vector<int>& silent);
 
-  // Bytes stay unacknowledged for as long as the job stands; no peer probed the worker.
-  bool TakesNoBytes(int worker) const;
   void Report(const std::vector<int>& workers, double confidence, Silence silence,
               Strength strength, Detail detail = Detail::kWorkerLost);
 
@@ -284,10 +297,11 @@ void LostWorkerRule::Apply() {
   }
   const std::vector<int> missed = MissedByServices(c_.topology);
   std::vector<int> declared;
-  std::vector<int> unanswering;
+  std::vector<int> unanswering;  // no peer probed them
+  const std::vector<bool> take_no_bytes = AtConnectionsThatTakeNoBytes(c_);
   for (int worker : silent) {
     if (std::binary_search(missed.begin(), missed.end(), worker)) declared.push_back(worker);
-    if (TakesNoBytes(worker)) unanswering.push_back(worker);
+    if (take_no_bytes[static_cast<size_t>(worker)]) unanswering.push_back(worker);
   }
   if (!unanswering.empty()) {
     Report(unanswering, kConfidenceLostTakesNoBytes, Silence::kTakesNoBytes, Strength::kStrong);
@@ -323,16 +337,18 @@ bool LostWorkerRule::HaveEnded(std::vector<int>& reachable, const IsDead& is_dea
 bool LostWorkerRule::NameAwaited(const std::vector<int>& silent,
                                  const std::vector<int>& reachable) {
   std::vector<int> awaited;
-  bool open = false;
   const bool all_wait = AllHostsWait(c_);
   for (const std::vector<int>* group : {&silent, &reachable}) {
     for (int worker : *group) {
       if (!all_wait && !IsAwaited(c_, worker)) continue;
       awaited.push_back(worker);
-      open = open || ConnectionsTo(c_, worker).open > 0;
     }
   }
   if (awaited.empty()) return false;
+  const std::vector<Connections> connections = ConnectionsOfAll(c_);
+  const bool open = std::any_of(awaited.begin(), awaited.end(), [&](int worker) {
+    return connections[static_cast<size_t>(worker)].open > 0;
+  });
   std::sort(awaited.begin(), awaited.end());
   Report(awaited, awaited.size() == 1 && !open ? kConfidenceLostAwaited : kConfidenceLostMaybe,
          all_wait ? Silence::kAwaitedByHosts : Silence::kAwaitedByCores, Strength::kStrong);
@@ -345,10 +361,12 @@ bool LostWorkerRule::HaveClosed(const std::vector<int>& reachable, const std::ve
       std::any_of(c_.timeline.errors.begin(), c_.timeline.errors.end(),
                   [](const ErrorEvent& event) { return event.kind == ErrorKind::kExit; });
   if (!c_.timeline.roots.empty() || others || c_.timeline.hang_declared) return false;
+  if (reachable.empty() && silent.empty()) return false;
+  const std::vector<Connections> connections = ConnectionsOfAll(c_);
   std::vector<int> closed;
   for (const std::vector<int>* group : {&reachable, &silent}) {
     for (int worker : *group) {
-      const Connections found = ConnectionsTo(c_, worker);
+      const Connections& found = connections[static_cast<size_t>(worker)];
       if (found.closed > 0 && found.open == 0) closed.push_back(worker);
     }
   }
@@ -364,13 +382,6 @@ bool LostWorkerRule::WasFollowed(const std::vector<int>& silent) {
   Report(silent, kConfidenceLostDeclared, Silence::kOthersFollowed, Strength::kStrong,
          Detail::kProcessExit);
   return true;
-}
-
-bool LostWorkerRule::TakesNoBytes(int worker) const {
-  return std::any_of(links_.pairs.begin(), links_.pairs.end(), [&](const auto& entry) {
-    const auto& [pair, evidence] = entry;
-    return (pair.first == worker || pair.second == worker) && !evidence.unacked.empty();
-  });
 }
 
 void LostWorkerRule::Report(const std::vector<int>& workers, double confidence, Silence silence,
