@@ -10,9 +10,9 @@ namespace {
 
 constexpr int32_t kSignalOfAbort = 6;
 
-// A job of 4 workers without chips that report, none of which stands out.
-Scenario Job() {
-  Scenario s({.slices = 1, .tasks = 4, .chips = 1});
+// A job of workers without chips that report, none of which stands out.
+Scenario Job(int tasks = 4, int slices = 1) {
+  Scenario s({.slices = slices, .tasks = tasks, .chips = 1});
   for (Snapshot& snapshot : s.capture.snapshots) {
     snapshot.cores.clear();
     snapshot.runtime.state = RuntimeState::kUnavailable;
@@ -46,11 +46,7 @@ TEST(Barrier, TheFewWhoDidNotComeAreAwaited) {
 }
 
 TEST(Barrier, OfTheFewWhoDidNotComeThoseThatTheServiceNamesAreAwaited) {
-  Scenario s({.slices = 2, .tasks = 8, .chips = 1});
-  for (Snapshot& snapshot : s.capture.snapshots) {
-    snapshot.cores.clear();
-    snapshot.runtime.state = RuntimeState::kUnavailable;
-  }
+  Scenario s = Job(8, 2);
   s.Log(0, 0, LogKind::kCoordinationTimeout,
         "Barrier timed out. Id: save::0. # of tasks that reached the barrier: 12/16. The first "
         "task at the barrier: 3. Some timed out task names: 9, 14",
@@ -126,11 +122,7 @@ TEST(Heartbeats, TheFirstProcessThatEndsForThoseOfAnotherIsNotTheCause) {
 }
 
 TEST(Barrier, OfTheShutdownOfTwoInOneStepItIsNobody) {
-  Scenario s({.slices = 1, .tasks = 2});
-  for (Snapshot& snapshot : s.capture.snapshots) {
-    snapshot.cores.clear();
-    snapshot.runtime.state = RuntimeState::kUnavailable;
-  }
+  Scenario s = Job(2);
   s.Log(0, 0, LogKind::kCoordinationTimeout,
         "Barrier timed out. Id: Shutdown::146::0. # of tasks that reached the barrier: 1/2. The "
         "first task at the barrier: 0. Some timed out task names: 1",
