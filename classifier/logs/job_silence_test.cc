@@ -262,6 +262,22 @@ TEST(JobSilenceTest, AnEmptyLogDoesNotTellWhoseProcessHasNotCome) {
   EXPECT_THAT(Named(two), IsEmpty());
 }
 
+TEST(JobSilenceTest, InALogOfAllWhoHasNoLineHasNotComeHoweverManyTheyAre) {
+  JobLogs logs(SignatureTable::BuiltIn());
+  for (const int rank : {0, 1}) {
+    LogName name;
+    name.path = "job.log";
+    name.label = rank;
+    const size_t log = logs.Add(std::move(name));
+    logs.Take(log, absl::StrCat("process ", rank, "/5"), std::nullopt);
+    logs.Take(log, "Stopping coordination service as cluster registration failed.", std::nullopt);
+  }
+  const JobEvidence evidence = logs.Finish(nullptr);
+  const Verdict verdict = ClassifyLogs(evidence.capture, evidence.logs);
+  EXPECT_EQ(verdict.detail, Detail::kNotStarted);
+  EXPECT_THAT(Named(verdict), ElementsAre(2, 3, 4));
+}
+
 TEST(JobSilenceTest, AStatedSizeOfTheJobCountsHoweverFewTheLogs) {
   constexpr char kMissed[] =
       "DEADLINE_EXCEEDED: Barrier timed out. Id: save::12. # of tasks that reached the barrier: "

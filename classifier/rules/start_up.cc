@@ -326,8 +326,10 @@ std::optional<Finding> StandBefore(const Case& c, const Whereabouts& who) {
 }
 
 // True if the lack of logs does not tell which of the workers have come: most logs are missing, or
-// some hold no line, as those of programs that say nothing before their first step.
+// some hold no line, as those of programs that say nothing before their first step. A log that all
+// workers write does tell.
 bool MayHaveCome(const Case& c, const std::vector<int>& absent) {
+  if (c.logs->shared) return false;
   if (2 * absent.size() > c.topology.workers().size()) return true;
   const std::vector<WorkerId>& silent = c.logs->without_line;
   return absent.size() > 1 && std::any_of(absent.begin(), absent.end(), [&](int worker) {
