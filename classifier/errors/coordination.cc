@@ -5,6 +5,7 @@
 #include <charconv>
 #include <utility>
 
+#include "classifier/verdict/thresholds.h"
 #include "proto/common/text/search.h"
 
 namespace rapideye::classifier {
@@ -94,6 +95,29 @@ std::optional<FailedBarrier> Parse(std::string_view text, int workers) {
   return barrier;
 }
 
+// True if the worker made a step, or began another phase, when no victim of the failure lived any
+// more.
+bool WentOnAfter(const Snapshot& snapshot, int64_t failed_ms) {
+  if (!snapshot.progress.has_value()) return false;
+  const auto is_later = [failed_ms](const std::optional<int64_t>& since_ms) {
+    return since_ms.has_value() && *since_ms + kVictimEndsWithinMs < failed_ms;
+  };
+  return is_later(snapshot.progress->step_ms) || is_later(snapshot.progress->phase_ms);
+}
+
+// Drops barriers whose failure the job survived.
+void DropSurvived(const Topology& topology, std::vector<FailedBarrier>& barriers) {
+  std::optional<int64_t> last_ms;
+  for (const FailedBarrier& barrier : barriers) {
+    if (barrier.age_ms && (!last_ms || *barrier.age_ms < *last_ms)) last_ms = barrier.age_ms;
+  }
+  std::erase_if(barriers, [&](const FailedBarrier& barrier) {
+    return barrier.age_ms &&
+           (*last_ms + kVictimEndsWithinMs < *barrier.age_ms ||
+            WentOnAfter(*topology.worker(barrier.reporter).snapshot, *barrier.age_ms));
+  });
+}
+
 }  // namespace
 
 std::vector<FailedBarrier> FailedBarriers(const Topology& topology) {
@@ -107,12 +131,18 @@ std::vector<FailedBarrier> FailedBarriers(const Topology& topology) {
       std::optional<FailedBarrier> barrier = Parse(log.text, workers);
       if (!barrier.has_value()) continue;
       barrier->reporter = i;
-      const bool known =
-          std::any_of(barriers.begin(), barriers.end(),
-                      [&](const FailedBarrier& other) { return other.id == barrier->id; });
-      if (!known) barriers.push_back(*std::move(barrier));
+      barrier->age_ms = log.age_ms;
+      const auto known =
+          std::find_if(barriers.begin(), barriers.end(),
+                       [&](const FailedBarrier& other) { return other.id == barrier->id; });
+      if (known == barriers.end()) {
+        barriers.push_back(*std::move(barrier));
+      } else if (log.age_ms && known->age_ms) {
+        known->age_ms = std::min(*known->age_ms, *log.age_ms);
+      }
     }
   }
+  DropSurvived(topology, barriers);
   return barriers;
 }
 

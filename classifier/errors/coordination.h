@@ -19,6 +19,8 @@ struct FailedBarrier {
   bool of_start_up = false;  // where processes wait for the job to be complete
   bool of_shutdown = false;  // where processes wait for each other at their end
   int reporter = 0;          // the worker whose log reports the barrier
+  // Age of the youngest report; absent: no report tells its time.
+  std::optional<int64_t> age_ms;
   int came = 0;              // how many workers came
   std::optional<int> first;  // the worker that came first
   std::vector<int> absent;   // sorted; the service names some of them only
@@ -26,7 +28,9 @@ struct FailedBarrier {
 };
 
 // Lists each barrier once, by id. Leaves out reports that do not fit the job (another number of
-// tasks), because the tasks in them are not this job's workers.
+// tasks), because the tasks in them are not this job's workers, and barriers whose failure the job
+// survived: victims of a failure end within kVictimEndsWithinMs of it, but the worker that reports
+// it made steps later than that, or another barrier failed later than that.
 std::vector<FailedBarrier> FailedBarriers(const Topology& topology);
 
 // Workers that the service names as examples of those that had not connected when the start-up of

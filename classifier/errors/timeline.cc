@@ -154,9 +154,10 @@ class RootChooser {
   // Why the error cannot be the cause; empty: it can.
   std::string_view WhyNoRoot(const ErrorEvent& event) const;
 
-  // True if the coordination service reports a failure, be it of processes that live: a barrier
-  // that timed out, or a worker other than this one whose heartbeats it misses.
-  bool ServiceBlamesOthers(int worker) const;
+  // True if the coordination service reports a failure that this end can have followed, be it of
+  // processes that live: a barrier that timed out before it, or another worker whose heartbeats
+  // it misses.
+  bool ServiceBlamesOthers(const ErrorEvent& end) const;
 
   // Takes the ends of victims out of the roots, if there is a failure that they can have
   // followed: another root, a worker of which nothing is known, another victim.
@@ -272,10 +273,17 @@ bool RootChooser::DeclaredHangOn(int worker) const {
   return snapshot != nullptr && DeclaredHang(*snapshot);
 }
 
-bool RootChooser::ServiceBlamesOthers(int worker) const {
+bool RootChooser::ServiceBlamesOthers(const ErrorEvent& end) const {
+  const auto ends_it = [&end](const FailedBarrier& barrier) {
+    if (!barrier.age_ms || !end.age_ms) return true;
+    return *barrier.age_ms + kAgeErrorMs >= *end.age_ms &&
+           *barrier.age_ms <= *end.age_ms + kVictimEndsWithinMs;
+  };
+  const std::vector<FailedBarrier> barriers = FailedBarriers(topology_);
   const std::vector<int> declared = WithoutHeartbeats(topology_);
-  return !FailedBarriers(topology_).empty() ||
-         std::any_of(declared.begin(), declared.end(), [worker](int one) { return one != worker; });
+  return std::any_of(barriers.begin(), barriers.end(), ends_it) ||
+         std::any_of(declared.begin(), declared.end(),
+                     [&end](int one) { return one != end.worker; });
 }
 
 void RootChooser::DropVictims() {
@@ -288,7 +296,7 @@ void RootChooser::DropVictims() {
       std::any_of(topology_.workers().begin(), topology_.workers().end(),
                   [](const WorkerInfo& worker) { return worker.snapshot == nullptr; });
   const bool alone = others.empty() && victims.size() == 1 && !missing &&
-                     !ServiceBlamesOthers(timeline_.errors[static_cast<size_t>(victims[0])].worker);
+                     !ServiceBlamesOthers(timeline_.errors[static_cast<size_t>(victims[0])]);
   if (victims.empty() || (alone && !SeveralEndThemselves(topology_))) return;
   timeline_.roots = std::move(others);
   for (int victim : victims) {

@@ -106,6 +106,36 @@ TEST(Barrier, TheFirstProcessThatItsFailureEndsIsNotTheCause) {
   EXPECT_EQ(Diagnose(s), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");
 }
 
+// A barrier that timed out long before proves nothing of a standstill now, and ends nobody now.
+TEST(Barrier, WhatTheJobSurvivedIsNoCause) {
+  constexpr int64_t kLongAgo = 3'600'000;
+  const auto after = [](int64_t report_ms) {
+    Scenario s = Job();
+    s.Log(0, 0, LogKind::kCoordinationTimeout, Report("orbax::save::0", 3, 0, "2"), report_ms);
+    for (int task = 0; task < 4; ++task) AtStep(s, task, 12);
+    return s;
+  };
+  EXPECT_EQ(Diagnose(after(1000)), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+  EXPECT_NE(Diagnose(after(kLongAgo)), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.2");
+
+  // Of two that failed, the earlier is as old.
+  Scenario s = Job();
+  s.Log(0, 0, LogKind::kCoordinationTimeout, Report("orbax::save::0", 3, 0, "2"), kLongAgo);
+  s.Log(0, 0, LogKind::kCoordinationTimeout, Report("orbax::save::9", 3, 0, "3"), 1000);
+  EXPECT_EQ(Diagnose(s), "DATA_INPUT_STALL/PROGRAM_NOT_QUEUED 0.3");
+
+  // Nor was it the end of a process that names a peer, without a step that anybody knows.
+  const auto end = [](int64_t report_ms) {
+    Scenario job = After(Report("Shutdown::146::0", 1, 2, "1, 3"));
+    job.capture.snapshots.front().log_events.front().age_ms = report_ms;
+    job.Log(0, 3, LogKind::kFollowOn, "Connection reset by peer", 1000);
+    job.Exit(0, 3, 500, 1);
+    return job;
+  };
+  EXPECT_EQ(Diagnose(end(kLongAgo)), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.3");
+  EXPECT_EQ(Diagnose(end(2000)), "UNRECOVERABLE_ERROR/PROCESS_EXIT 0.2");
+}
+
 TEST(Heartbeats, TheFirstProcessThatEndsForThoseOfAnotherIsNotTheCause) {
   const auto after = [](int task) {
     Scenario s = Job();
