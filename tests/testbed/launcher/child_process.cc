@@ -69,6 +69,16 @@ std::vector<char*> Pointers(std::vector<std::string>& strings) {
   _exit(kCannotExecute);
 }
 
+// Returns when nobody can write to the pipe any more, and closes it. Until a child has executed its
+// program it has the signal handlers of this process, which would take a signal meant for it.
+void AwaitEndOfFile(int pipe) {
+  char byte = 0;
+  ssize_t count = 0;
+  do count = read(pipe, &byte, 1);
+  while (count > 0 || (count < 0 && errno == EINTR));
+  close(pipe);
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Spawn(Options options) {
@@ -81,7 +91,9 @@ absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Spawn(Options option
   const std::vector<char*> envp = Pointers(variables);
   int input[2];
   int output[2];
-  if (pipe2(input, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0) {
+  int executed[2];
+  if (pipe2(input, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0 ||
+      pipe2(executed, O_CLOEXEC) != 0) {
     return absl::UnavailableError(absl::StrCat("pipe: ", std::strerror(errno)));
   }
   const pid_t parent = getpid();
@@ -89,6 +101,8 @@ absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Spawn(Options option
   if (child->pid_ == 0) Become(argv.data(), envp.data(), input[0], output[1], parent);
   close(input[0]);
   close(output[1]);
+  close(executed[1]);
+  AwaitEndOfFile(executed[0]);
   child->input_ = input[1];
   if (child->pid_ < 0) {
     close(output[0]);

@@ -34,8 +34,8 @@ class ChildProcess {
     std::vector<std::string> within = {};
   };
 
-  // UNAVAILABLE names the program and what failed. A program that cannot be
-  // executed exits with 127.
+  // Returns once the program has been executed. UNAVAILABLE names the program and what failed. A
+  // program that cannot be executed exits with 127.
   static absl::StatusOr<std::unique_ptr<ChildProcess>> Spawn(Options options);
   // Kills the child if it still runs.
   ~ChildProcess();
