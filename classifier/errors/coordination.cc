@@ -164,7 +164,10 @@ std::vector<int> NotConnected(const Topology& topology) {
     if (worker.snapshot == nullptr) continue;
     for (const LogEvent& log : worker.snapshot->log_events) {
       if (log.kind != LogKind::kCoordinationTimeout) continue;
-      if (!text::Contains(log.text, " Not connected: ")) continue;
+      if (!text::Contains(log.text, " Not connected: ") &&
+          !text::Contains(log.text, "in store based barrier")) {
+        continue;
+      }
       named.insert(named.end(), log.peer_tasks.begin(), log.peer_tasks.end());
     }
   }

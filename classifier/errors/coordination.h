@@ -34,7 +34,7 @@ struct FailedBarrier {
 std::vector<FailedBarrier> FailedBarriers(const Topology& topology);
 
 // Workers that the service names as examples of those that had not connected when the start-up of
-// the job failed; sorted.
+// the job failed, and those missing at PyTorch's barrier of the start-up; sorted.
 std::vector<int> NotConnected(const Topology& topology);
 
 // Workers that the service has declared dead because heartbeats were missing, and those of

@@ -142,10 +142,14 @@ void ExtractRanksOfCollective(absl::string_view line, LogEvent& event) {
     }
   } else if (const size_t at = line.find(" failed to pass monitoredBarrier");
              at != absl::string_view::npos) {
+    // "Ranks 2, 3 failed": all of them. By default the first one that does not come ends the
+    // barrier: "Rank 2 failed".
     const absl::string_view before = line.substr(0, at);
-    const size_t ranks = before.rfind("Ranks ");
+    size_t ranks = before.rfind("Ranks ");
+    if (ranks == absl::string_view::npos) ranks = before.rfind("Rank ");
     if (ranks == absl::string_view::npos) return;
-    for (const absl::string_view rank : absl::StrSplit(before.substr(ranks + 6), ", ")) {
+    const size_t numbers = before.find(' ', ranks) + 1;
+    for (const absl::string_view rank : absl::StrSplit(before.substr(numbers), ", ")) {
       AddTask(TaskNumber(rank), event);
     }
   } else {

@@ -156,8 +156,8 @@ int32_t SizeOf(const std::vector<OneLog>& logs) {
 }
 
 // The lowest rank that no service misses: its worker can have seen all of these events.
-int32_t TellerOf(const std::vector<LogEvent>& events, const Workers& workers) {
-  std::set<int32_t> missed;
+int32_t TellerOf(const std::vector<LogEvent>& events, const Workers& workers,
+                 std::set<int32_t> missed) {
   for (const LogEvent& event : events) {
     missed.insert(event.peer_tasks.begin(), event.peer_tasks.end());
   }
@@ -511,16 +511,14 @@ void Expect(WorkerId id, const Workers& workers, CaptureHeader& header) {
   if (worker != workers.end()) expected.host = worker->second.snapshot.host;
 }
 
-// Adds the ranks that wait in vain for others to join the job. One log may hold the lines of them
-// all.
-void AddStoreBarrier(const JobClock& clock, const std::vector<OneLog>& logs, int32_t size,
-                     Workers& workers) {
+// Adds the ranks that wait for others to join the job, by one log or several. Returns the others.
+std::set<int32_t> AddStoreBarrier(const JobClock& clock, const std::vector<OneLog>& logs,
+                                  int32_t size, Workers& workers) {
   std::optional<StoreBarrier> barrier;
   std::optional<int64_t> age;
   for (const OneLog& log : logs) {
     const std::optional<StoreBarrier>& read = log.reading.store_barrier;
-    // A log that does not end with this wait went on, or tells of a later try: no line need say
-    // that the last rank has come.
+    // A log that does not end with this wait went on: no line need say that the last has come.
     if (!read || !StoreBarrierIn(log.reading.last_line, {})) continue;
     if (!barrier) {
       barrier = read;
@@ -529,20 +527,22 @@ void AddStoreBarrier(const JobClock& clock, const std::vector<OneLog>& logs, int
       barrier->Add(*read);
     }
   }
-  const bool of_slices =
-      std::any_of(workers.begin(), workers.end(), [](const auto& w) { return w.first.slice > 0; });
-  if (!barrier || barrier->size != size || of_slices || barrier->Missing().empty()) return;
+  const bool of_slices = !workers.empty() && workers.rbegin()->first.slice > 0;
+  if (!barrier || barrier->size != size || of_slices) return {};
+  const std::set<int32_t> missing = barrier->Missing();
+  if (missing.empty()) return {};
   for (const int32_t rank : barrier->waiting) {
     const WorkerId id{0, rank};
     Worker& worker = workers[id];
     worker.only_named = false;
-    Snapshot& snapshot = worker.snapshot;
-    snapshot.worker = id;
-    LogEvent& event = snapshot.log_events.emplace_back();
+    worker.snapshot.worker = id;
+    LogEvent& event = worker.snapshot.log_events.emplace_back();
     event.kind = LogKind::kCoordinationTimeout;
     event.text = barrier->said.text;
     event.age_ms = age;
+    event.peer_tasks.assign(missing.begin(), missing.end());
   }
+  return missing;
 }
 
 // Expects every worker up to the last known number, in every slice.
@@ -624,21 +624,21 @@ JobEvidence Build(std::vector<OneLog> logs, const std::map<WorkerId, std::string
     worker->second.only_named = is_new;
     if (is_new) worker->second.snapshot.host = host;
   }
+  const std::set<int32_t> missing = AddStoreBarrier(clock, logs, size, workers);
   // Any worker can have seen the service's lines, because the service names the tasks it means.
   if (!shared.empty()) {
-    const WorkerId teller{0, TellerOf(shared, workers)};
+    const WorkerId teller{0, TellerOf(shared, workers, missing)};
     Worker& worker = workers[teller];
     worker.snapshot.worker = teller;
     for (LogEvent& event : shared) worker.snapshot.log_events.push_back(std::move(event));
   }
-  AddStoreBarrier(clock, logs, size, workers);
   header.version = 1;
   header.job = "job";
   header.detected_unix_ms = clock.end_unix_ms();
   ExpectWorkers(workers, size, header);
   for (auto& [id, worker] : workers) {
     if (worker.only_named) continue;
-    // A worker without any process in its logs still has one, as far as anybody knows.
+    // A worker without a process in its logs still has one.
     if (worker.snapshot.processes.empty()) worker.snapshot.processes.emplace_back();
     evidence.capture.snapshots.push_back(std::move(worker.snapshot));
     worker.log.worker = id;

@@ -378,6 +378,15 @@ TEST(JobLogsTest, WhomTheWaitingNameIsAwaited) {
   // A worker that waits itself is a victim.
   EXPECT_THAT(Named(Diagnose({Health(), kMonitored, Health(kTimedOut), Health(kTimedOut)})),
               IsEmpty());
+  // Whoever comes after the barrier has failed says that it came.
+  const auto came = [](int rank) {
+    return Health(absl::StrCat("RuntimeError: Rank ", rank,
+                               " successfully reached monitoredBarrier, but received errors while "
+                               "waiting for send/recv from rank 0. Please check rank 0 logs for "
+                               "faulty rank.\n"));
+  };
+  const std::string one = absl::StrReplaceAll(kMonitored, {{"Ranks 2, 3", "Rank 2"}});
+  EXPECT_THAT(Named(Diagnose({Health(one), came(1), came(2)})), ElementsAre(2));
 }
 
 TEST(JobLogsTest, HalfOfABarrierIsNamedByItsWholeList) {

@@ -373,6 +373,8 @@ INSTANTIATE_TEST_SUITE_P(
             "around rank 39. You can use",
             {39}},
         TasksOfLine{"Rank 0: Ranks 1, 3 failed to pass monitoredBarrier in 2000 ms", {1, 3}},
+        TasksOfLine{"[Rank 0]: Rank 2 failed to pass monitoredBarrier in 2000 ms", {2}},
+        TasksOfLine{"RuntimeError: Rank 12 failed to pass monitoredBarrier in 30 ms", {12}},
         TasksOfLine{"Task 99999999999999999999 heartbeat timeout. This indicates", {}}));
 
 TEST(RecogniseTest, MostLinesAreNothing) {

@@ -33,8 +33,8 @@ std::set<int32_t> StoreBarrier::Missing() const {
 std::optional<StoreBarrier> StoreBarrierIn(absl::string_view line, const SaidAt& at) {
   if (!absl::StrContains(line, "store based barrier")) return std::nullopt;
   static const RE2* const kWaits = new RE2(
-      "store based barrier .{0,40}\\brank: (\\d{1,6}), (?:for )?key: (\\S{1,80}) "
-      "\\(world_size=(\\d{1,6}), worker_count=(\\d{1,6}),");
+      "store based barrier .{0,40}\\brank:? (\\d{1,6}), (?:for )?key: (\\S{1,80}) "
+      "\\(world_size=(\\d{1,6}), (?:worker_count|num_workers_joined)=(\\d{1,6}),");
   StoreBarrier barrier;
   int32_t rank = 0;
   if (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *kWaits, &rank, &barrier.key,

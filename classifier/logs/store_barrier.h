@@ -2,7 +2,7 @@
 // ranks have not come.
 //
 // Facts: _store_based_barrier() in torch/distributed/distributed_c10d.py, which is public, of 1.8
-// to 2.0. Each rank adds one to a counter of the job, and while that is below the job's size it
+// and later. Each rank adds one to a counter of the job, and while that is below the job's size it
 // writes its rank, the size and the counter every ten seconds.
 #ifndef RAPIDEYE_CLASSIFIER_LOGS_STORE_BARRIER_H_
 #define RAPIDEYE_CLASSIFIER_LOGS_STORE_BARRIER_H_

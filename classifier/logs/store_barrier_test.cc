@@ -54,6 +54,17 @@ TEST(StoreBarrierTest, WhoIsNotAmongAllWhoCameIsMissing) {
               ElementsAre(2));
 }
 
+TEST(StoreBarrierTest, NewerReleasesCountThoseWhoJoined) {
+  const std::optional<StoreBarrier> barrier = StoreBarrierIn(
+      "torch.distributed.DistStoreError: Timed out initializing process group in store based "
+      "barrier on rank 1, for key: store_based_barrier_key:2 (world_size=3, num_workers_joined=1, "
+      "timeout=0:30:00 error=wait timeout)",
+      {});
+  ASSERT_TRUE(barrier.has_value());
+  EXPECT_EQ(barrier->key, "store_based_barrier_key:2");
+  EXPECT_THAT(barrier->Missing(), ElementsAre(0, 2));
+}
+
 TEST(StoreBarrierTest, NobodyIsMissingWhereTheCountDiffers) {
   // Another rank has come that says nothing.
   EXPECT_THAT(ReadLines({Waits(0, 4, 3), Waits(1, 4, 3)}).Missing(), IsEmpty());
@@ -83,6 +94,10 @@ TEST(StoreBarrierTest, WhoHasNotComeIsNamed) {
     EXPECT_EQ(verdict.detail, Detail::kNotStarted);
     EXPECT_THAT(Named(verdict), ElementsAre(2));
   }
+  // Each has given up.
+  const Verdict gave_up = DiagnoseOneLog(GivesUp(0, 4, 3) + GivesUp(1, 4, 3) + GivesUp(3, 4, 3));
+  EXPECT_EQ(gave_up.detail, Detail::kNotStarted);
+  EXPECT_THAT(Named(gave_up), ElementsAre(2));
   EXPECT_EQ(DiagnoseOneLog(waits0 + Waits(1, 4, 3)).cause, Cause::kUnknown);
   // The last has come meanwhile.
   EXPECT_NE(DiagnoseOneLog(waits0 + others + kHealth).detail, Detail::kNotStarted);

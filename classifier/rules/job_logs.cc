@@ -288,6 +288,12 @@ bool Leader(const Look& look) {
   return true;
 }
 
+// A rank that reaches PyTorch's monitored barrier after that has failed says that it waited there.
+bool CameTooLate(const WorkerLog& log, const LogEvent& report) {
+  return text::Contains(report.text, " failed to pass monitoredBarrier") &&
+         text::Contains(log.complaints.peer_gone, "successfully reached monitoredBarrier");
+}
+
 // Workers that wait name those for whom they wait. A worker that complains of a wait of its own is
 // a victim.
 bool Named(const Look& look) {
@@ -300,7 +306,7 @@ bool Named(const Look& look) {
       for (int32_t task : event.peer_tasks) {
         if (task < 0 || task >= static_cast<int>(look.all()) || task == i) continue;
         const WorkerLog* log = look.voices.Log(task);
-        if (log != nullptr && log->complaints.OfOwn()) continue;
+        if (log != nullptr && log->complaints.OfOwn() && !CameTooLate(*log, event)) continue;
         named.try_emplace(task, AwaitedByName{task, i, event.text});
       }
     }
