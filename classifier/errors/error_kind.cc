@@ -113,11 +113,14 @@ bool WasKilled(const Snapshot& snapshot) {
                      });
 }
 
+// Lines write the direction in many ways: "host-to-device", "from host to TPU", "H2D",
+// "TransferFromDevice".
 ErrorKind CopyDirection(std::string_view text) {
-  const bool down = MentionsAny(text, {"host-to-device", "host to device", "HostToDevice", "H2D",
-                                       "TransferToDevice", "to the device"});
-  const bool up = MentionsAny(text, {"device-to-host", "device to host", "DeviceToHost", "D2H",
-                                     "TransferFromDevice", "from the device"});
+  const bool down =
+      MentionsAny(text, {"host-to-", "host to ", "hosttodevice", "h2d", "htod", "todevice",
+                         "to device", "to the device", "to tpu", "to the tpu", "to hbm"});
+  const bool up = MentionsAny(text, {"-to-host", " to host", "tohost", " to the host", "d2h",
+                                     "dtoh", "fromdevice", "from device", "from the device"});
   if (down == up) return ErrorKind::kCopyUnclear;
   return down ? ErrorKind::kHostToDevice : ErrorKind::kDeviceToHost;
 }

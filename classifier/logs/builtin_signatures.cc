@@ -147,7 +147,7 @@ NIC_FAULT              any-case  "net/ofi"|"efa_"|"libfabric"  "completed with e
 NIC_FAULT              "Call to ibv_"|"ibv_poll_cq()"|"ibv_post_send()"  "failed"
 NIC_FAULT              "ailed to modify QP"
 NIC_FAULT              "ransport retry counter exceeded"|"ransport retry count exceeded"|"RNR retry counter exceeded"|"IBV_WC_RETRY_EXC_ERR"|"IBV_WC_RNR_RETRY_EXC_ERR"|"IBV_WC_REM_OP_ERR"|"IBV_EVENT_PORT_ERR"|"IBV_EVENT_DEVICE_FATAL"
-COPY_FAILED            "host-to-device"|"host to device"|"Host-to-device"|"Host to device"|"HostToDevice"|"device-to-host"|"device to host"|"Device-to-host"|"Device to host"|"DeviceToHost"|"TransferToDevice"|"TransferFromDevice"  "fail"|"Fail"|"error"|"Error"|"ERROR"|"timed out"|"EXCEEDED"
+COPY_FAILED            any-case  "host-to-device"|"host to device"|"host to tpu"|"host-to-tpu"|"HostToDevice"|"memcpy htod"|"device-to-host"|"device to host"|"tpu to host"|"tpu-to-host"|"DeviceToHost"|"memcpy dtoh"|"TransferToDevice"|"TransferFromDevice"  "fail"|"error"|"timed out"|"exceeded"
 
 # The platform on a machine that is gone, and the kernel on itself.
 HOST_CRASH             "TerminationEvent: "|"compute.instances.hostError"

@@ -173,6 +173,8 @@ INSTANTIATE_TEST_SUITE_P(
         Twins{LogKind::kCopyFailed, "INTERNAL: host-to-device copy failed: DMA error",
               "host-to-device copy took 3 ms"},
         Twins{LogKind::kCopyFailed, "TransferFromDevice error on chip 1", "TransferFromDevice ok"},
+        Twins{LogKind::kCopyFailed, "Failed to copy 16 bytes from TPU to host",
+              "Copied 16 bytes from TPU to host"},
         Twins{LogKind::kNicFault, "ionic_comp_msn cqe with error on ionic_0", "cqe with error"},
         Twins{LogKind::kNicFault, "gve 0000:00:04.0 eth1: Link is Down", "Link is Down"},
         Twins{LogKind::kUnknownFlag, "parse_flags_from_env.cc:234] Unknown flag in XLA_FLAGS: --x",

@@ -440,6 +440,12 @@ TEST(Unrecoverable, DetailsByKind) {
        "UNRECOVERABLE_ERROR/HOST_TO_DEVICE 0.1"},
       {LogKind::kCopyFailed, "Device to host copy failed",
        "UNRECOVERABLE_ERROR/DEVICE_TO_HOST 0.1"},
+      {LogKind::kCopyFailed, "failed to copy 4096 bytes from host to TPU",
+       "UNRECOVERABLE_ERROR/HOST_TO_DEVICE 0.1"},
+      {LogKind::kCopyFailed, "cannot copy the buffer from TPU to host",
+       "UNRECOVERABLE_ERROR/DEVICE_TO_HOST 0.1"},
+      {LogKind::kCopyFailed, "Memcpy DtoH failed", "UNRECOVERABLE_ERROR/DEVICE_TO_HOST 0.1"},
+      {LogKind::kCopyFailed, "a copy failed", "UNRECOVERABLE_ERROR/OTHER 0.1"},
   };
   for (const Example& example : examples) {
     Scenario s;
