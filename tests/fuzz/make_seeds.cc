@@ -128,6 +128,19 @@ void CollectNames(const Descriptor& type, std::set<std::string>& names) {
   }
 }
 
+constexpr char kExportedObjects[] =
+    R"([{"textPayload": "step 1 loss 2.0", "timestamp": "2026-01-01T00:00:01Z",
+  "resource": {"labels": {"pod_name": "train-0-1-abcde"}}, "insertId": "a"},
+ {"jsonPayload": {"message": "Connection reset by peer\n"}, "timestamp": "2026-01-01T00:00:02Z",
+  "labels": {"k8s-pod/job-index": "1"}}])";
+constexpr char kNewestFirst[] =
+    R"({"log": "Connection reset by peer", "ts": 1767225602000, "host": "b"}
+{"log": "step 2", "ts": 1767225601000, "host": "a"}
+)";
+constexpr char kExportedTable[] =
+    "timestamp,message,pod_name\r\n\"2026-01-01T00:00:01Z\",\"a \"\"word\"\", and\n"
+    "more\",train-0\r\n2026-01-01T00:00:02Z,Killed,train-1";
+
 // The logs of real jobs: before each, how many logs its lines are of, and their labels.
 void WriteJobLogs(const fs::path& samples, const fs::path& out) {
   fs::create_directories(out);
@@ -295,6 +308,9 @@ int Main(const fs::path& samples, const fs::path& out) {
     }
   }
   WriteJobLogs(samples, out / "job_logs");
+  Write(out / "log_export" / "objects", std::string(2, '\0') + kExportedObjects);
+  Write(out / "log_export" / "newest_first", std::string("\0\x10", 2) + kNewestFirst);
+  Write(out / "log_export" / "table", std::string("\1\x07", 2) + kExportedTable);
   WriteSignatures(out);
   Write(out / "hlo" / "pair", std::string(kHlo) + '\xff' + kOtherHlo);
   Write(out / "hlo" / "waits", kAsynchronousHlo);
