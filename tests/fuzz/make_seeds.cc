@@ -141,6 +141,13 @@ constexpr char kExportedTable[] =
     "timestamp,message,pod_name\r\n\"2026-01-01T00:00:01Z\",\"a \"\"word\"\", and\n"
     "more\",train-0\r\n2026-01-01T00:00:02Z,Killed,train-1";
 
+// Before each its form, and the length of the pieces in which it comes.
+void WriteExports(const fs::path& out) {
+  Write(out / "objects", std::string(2, '\0') + kExportedObjects);
+  Write(out / "newest_first", std::string("\0\x10", 2) + kNewestFirst);
+  Write(out / "table", std::string("\1\x07", 2) + kExportedTable);
+}
+
 // The logs of real jobs: before each, how many logs its lines are of, and their labels.
 void WriteJobLogs(const fs::path& samples, const fs::path& out) {
   fs::create_directories(out);
@@ -284,6 +291,12 @@ void WriteHistoryRows(const fs::path& folder) {
   }
 }
 
+void WriteHlo(const fs::path& out) {
+  Write(out / "pair", std::string(kHlo) + '\xff' + kOtherHlo);
+  Write(out / "waits", kAsynchronousHlo);
+  Write(out / "name", "module_0001.jit_f.cl_5.after_optimizations.txt");
+}
+
 int Main(const fs::path& samples, const fs::path& out) {
   for (const auto& entry : fs::directory_iterator(samples)) {
     if (entry.path().extension() != ".jsonl") continue;
@@ -308,13 +321,9 @@ int Main(const fs::path& samples, const fs::path& out) {
     }
   }
   WriteJobLogs(samples, out / "job_logs");
-  Write(out / "log_export" / "objects", std::string(2, '\0') + kExportedObjects);
-  Write(out / "log_export" / "newest_first", std::string("\0\x10", 2) + kNewestFirst);
-  Write(out / "log_export" / "table", std::string("\1\x07", 2) + kExportedTable);
   WriteSignatures(out);
-  Write(out / "hlo" / "pair", std::string(kHlo) + '\xff' + kOtherHlo);
-  Write(out / "hlo" / "waits", kAsynchronousHlo);
-  Write(out / "hlo" / "name", "module_0001.jit_f.cl_5.after_optimizations.txt");
+  WriteExports(out / "log_export");
+  WriteHlo(out / "hlo");
   WriteCaptures(wire::FilledCapture(), out / "capture", "filled");
   Write(out / "classify" / "filled", wire::WriteCapture(wire::FilledCapture(), {}).value());
   Write(out / "secrets" / "command", "train --token=abc123 --db-password 'two words' API_KEY=x");
