@@ -244,9 +244,16 @@ bool Diagnose::DiagnoseLogs() {
 bool Diagnose::DiagnoseCapture(const std::string& path) {
   const absl::StatusOr<Capture> capture = wire::ReadCaptureFile(PathOf(path));
   if (!capture.ok()) {
-    // Text of no known kind: an error of JSON alone would puzzle whoever took it for a log.
-    const bool text = ContentOf(PathOf(path)) == FileContent::kText;
-    ComplainOf(path, text ? NeitherCaptureNorLog(capture.status()) : capture.status());
+    // An error of JSON alone would puzzle whoever took the file for a log.
+    const absl::string_view packed = CompressionOf(PathOf(path));
+    absl::Status status = capture.status();
+    if (!packed.empty()) {
+      status = absl::InvalidArgumentError(
+          absl::StrCat("is compressed with ", packed, ": unpack it first (gzip is read as it is)"));
+    } else if (ContentOf(PathOf(path)) == FileContent::kText) {
+      status = NeitherCaptureNorLog(status);
+    }
+    ComplainOf(path, status);
     return false;
   }
   Show({.capture = path, .logs = {}}, digest::BuildReport(*capture, Classify(*capture), {}));

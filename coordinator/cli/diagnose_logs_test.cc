@@ -217,7 +217,49 @@ TEST(DiagnoseLogsTest, ReadsWhatCollectorsOfLogsWrite) {
                             {"ts", static_cast<double>(kStart + second)}}
             .dump();
       }),
+      // Programs that log JSON: the rank as a number, beside lines of a launcher, or as text.
+      InOneFile([](int rank, int second, const std::string& text) {
+        const ordered_json launcher = {{"ts", Iso(second)}, {"message", "3 processes run"}};
+        const ordered_json line = {{"ts", Iso(second)}, {"rank", rank}, {"message", text}};
+        return absl::StrCat(launcher.dump(), "\n", line.dump());
+      }),
+      InOneFile([](int rank, int second, const std::string& text) {
+        return ordered_json{
+            {"timestamp", Iso(second)},
+            {"jsonPayload", {{"process_index", absl::StrCat(rank)}, {"message", text}}}}
+            .dump();
+      }),
   });
+}
+
+// Two bytes for each of these characters, with the mark of their order before the first.
+std::string InUtf16(const std::string& text, bool little) {
+  std::string bytes = little ? "\xff\xfe" : "\xfe\xff";
+  for (const char c : text) bytes += little ? std::string{c, '\0'} : std::string{'\0', c};
+  return bytes;
+}
+
+TEST(DiagnoseLogsTest, ReadsTheUtf16OfPowerShell) {
+  // Longer than what is read at once.
+  std::string many = kSteps;
+  while (many.size() < 300'000) many.insert(0, "2026-11-22 11:59:59,000 INFO root: loading\n");
+  for (const bool little : {true, false}) {
+    const auto file = [little](int rank, const std::string& text) {
+      return File(absl::StrCat("utf16-", rank, ".log"), InUtf16(text, little));
+    };
+    const ordered_json verdict =
+        Only(Rapideye({"diagnose", file(0, many), file(1, many + kRaised), file(2, many)}));
+    EXPECT_EQ(verdict["cause"], "UNRECOVERABLE_ERROR");
+    EXPECT_THAT(Ranks(verdict), ElementsAre(1));
+  }
+}
+
+TEST(DiagnoseLogsTest, SaysHowAFileIsCompressed) {
+  const Result result = Rapideye({"diagnose", File("log.xz",
+                                                   "\xfd"
+                                                   "7zXZ\x1a\x1b")});
+  EXPECT_EQ(result.exit_status, 2);
+  EXPECT_THAT(result.err, HasSubstr("log.xz: is compressed with xz: unpack it first"));
 }
 
 TEST(DiagnoseLogsTest, TheOnlyHostOfAFileSaysLessThanItsName) {

@@ -39,6 +39,8 @@ constexpr std::array<const char*, 8> kTimeKeys = {"timestamp", "receiveTimestamp
 constexpr std::array<const char*, 4> kPodKeys = {"pod_name", "pod", "podName", "task_name"};
 constexpr std::array<const char*, 3> kPodHolders = {"kubernetes", "labels", "stream"};
 constexpr std::array<const char*, 3> kHostKeys = {"_HOSTNAME", "hostname", "host"};
+// Keys of the rank in the job, as programs that log JSON write it.
+constexpr std::array<const char*, 3> kRankKeys = {"rank", "global_rank", "process_index"};
 // Numbers since 1970: the unit follows from the size, up to the year 2286.
 constexpr double kMaxUnixSeconds = 1e10;
 
@@ -122,6 +124,22 @@ std::optional<int32_t> NumberOf(const EntryJson& labels, absl::string_view endin
   return std::nullopt;
 }
 
+// The rank that the object or its payload states.
+std::optional<int32_t> RankOf(const EntryJson& object) {
+  for (const EntryJson* holder : {&object, ObjectOf(object, "jsonPayload")}) {
+    if (holder == nullptr) continue;
+    for (const char* key : kRankKeys) {
+      const auto found = holder->find(key);
+      if (found == holder->end()) continue;
+      int64_t rank = -1;
+      if (found->is_number_integer()) rank = found->get<int64_t>();
+      if (found->is_string() && !absl::SimpleAtoi(found->get<std::string>(), &rank)) continue;
+      if (rank >= 0 && rank <= logs::kMaxWorkerNumber) return static_cast<int32_t>(rank);
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 absl::Status ObjectSplitter::Outside(char c) {
@@ -188,6 +206,7 @@ struct LogExport::Entry {
   std::string container;
   std::optional<int32_t> index;
   std::optional<int32_t> slice;
+  std::optional<int32_t> rank;  // set: the program states it, and nothing else tells whose it is
 
   static std::optional<Entry> Parse(absl::string_view object) {
     const EntryJson json =
@@ -210,6 +229,7 @@ struct LogExport::Entry {
       if (!entry.index) entry.index = NumberOf(*own, "worker_id");
       entry.slice = NumberOf(*own, "/job-index");
     }
+    if (entry.pod.empty() && !entry.index) entry.rank = RankOf(json);
     return entry;
   }
 };
@@ -248,6 +268,7 @@ absl::Status LogExport::ChooseOrder() {
   for (const std::string& object : first) {
     const std::optional<Entry> entry = Entry::Parse(object);
     if (entry) hosts.insert(entry->host);
+    of_ranks_ = of_ranks_ || (entry && entry->rank);
     if (!entry || !entry->unix_ms) continue;
     if (last && *entry->unix_ms != *last) rises += *entry->unix_ms > *last ? 1 : -1;
     last = entry->unix_ms;
@@ -322,9 +343,11 @@ void LogExport::TakeEntry(const Entry& entry) {
 
 size_t LogExport::LogOf(const Entry& entry) {
   // The name of its only host says less of a worker than that of the file.
-  const std::string& pod = entry.pod.empty() && of_several_hosts_ ? entry.host : entry.pod;
-  const std::string key =
-      absl::StrCat(pod, "/", entry.container, "/", entry.index ? absl::StrCat(*entry.index) : "");
+  const bool by_host = entry.pod.empty() && !entry.rank && of_several_hosts_;
+  const std::string& pod = by_host ? entry.host : entry.pod;
+  const std::optional<int32_t>& number = entry.rank ? entry.rank : entry.index;
+  const std::string key = absl::StrCat(pod, "/", entry.container, entry.rank ? "#" : "/",
+                                       number ? absl::StrCat(*number) : "");
   const auto known = known_.find(key);
   if (known != known_.end()) return known->second;
   logs::LogName name;
@@ -332,6 +355,9 @@ size_t LogExport::LogOf(const Entry& entry) {
   name.pod = pod;
   name.index = entry.index;
   name.slice = entry.slice;
+  name.label = entry.rank;
+  // A launcher's own line among those of ranks.
+  name.of_nobody = of_ranks_ && !number && pod.empty();
   const size_t log = logs_.Add(std::move(name));
   if (known_.size() < logs::kMaxLogs) known_.emplace(key, log);
   return log;

@@ -80,7 +80,8 @@ class LogExport {
   int64_t objects_ = 0;
   bool order_known_ = false;
   bool of_several_hosts_ = false;        // by the same entries
-  std::vector<std::string> first_;       // until the order and the hosts are known
+  bool of_ranks_ = false;                // likewise: programs state their ranks
+  std::vector<std::string> first_;       // until the order, the hosts and the ranks are known
   std::FILE* spilled_ = nullptr;         // set: newest first
   std::map<std::string, size_t> known_;  // pod and container: number of the log
 };

@@ -1,9 +1,11 @@
 #include "coordinator/cli/log_files.h"
 
+#include <iconv.h>
 #include <sys/stat.h>
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -40,21 +42,60 @@ int64_t SizeOf(const std::string& path) {
   return stat(path.c_str(), &status) == 0 ? status.st_size : 0;
 }
 
-// Reads a file as it is, or its content if it is compressed.
+// Turns UTF-16 with a byte order mark, as PowerShell writes it, into UTF-8, and leaves all other
+// bytes as they are.
+class Utf16Decoder {
+ public:
+  ~Utf16Decoder() {
+    if (converter_ != nullptr) iconv_close(converter_);
+  }
+
+  // The text of the next bytes. Needs the first two at once.
+  absl::string_view Decode(absl::string_view bytes) {
+    if (std::exchange(is_first_, false)) {
+      const bool little = absl::StartsWith(bytes, "\xff\xfe");
+      if (little || absl::StartsWith(bytes, "\xfe\xff")) {
+        converter_ = iconv_open("UTF-8", little ? "UTF-16LE" : "UTF-16BE");
+        bytes.remove_prefix(2);
+      }
+    }
+    if (converter_ == nullptr) return bytes;
+    // A character that the last bytes began waits for its end.
+    rest_.append(bytes.data(), bytes.size());
+    text_.resize(2 * rest_.size());  // three bytes for two, at the most
+    char* from = rest_.data();
+    size_t left = rest_.size();
+    char* to = text_.data();
+    size_t room = text_.size();
+    while (iconv(converter_, &from, &left, &to, &room) == static_cast<size_t>(-1) &&
+           errno == EILSEQ) {
+      from += 2;
+      left -= 2;
+    }
+    text_.resize(text_.size() - room);
+    rest_.erase(0, rest_.size() - left);
+    return text_;
+  }
+
+ private:
+  iconv_t converter_ = nullptr;  // set: the bytes are UTF-16
+  bool is_first_ = true;
+  std::string rest_;
+  std::string text_;
+};
+
+// Reads the text of a file, which may be compressed.
 class LogInput {
  public:
   explicit LogInput(const std::string& path) : file_(gzopen(path.c_str(), "rb"), gzclose_r) {}
 
-  // Empty: the end.
+  // The text stands until the next call, in `buffer` or in this object. Empty: the end.
   absl::StatusOr<absl::string_view> Read(std::string& buffer) {
-    if (file_ == nullptr) return absl::InvalidArgumentError(std::strerror(errno));
-    const int n = gzread(file_.get(), buffer.data(), static_cast<unsigned>(buffer.size()));
-    if (n < 0) {
-      int code = Z_OK;
-      const char* text = gzerror(file_.get(), &code);
-      return absl::InvalidArgumentError(code == Z_ERRNO ? std::strerror(errno) : text);
+    while (true) {
+      const absl::StatusOr<absl::string_view> bytes = ReadBytes(buffer);
+      if (!bytes.ok() || bytes->empty()) return bytes;
+      if (const absl::string_view text = decoder_.Decode(*bytes); !text.empty()) return text;
     }
-    return absl::string_view(buffer.data(), static_cast<size_t>(n));
   }
   // The offset in the file on disk.
   int64_t Offset() const { return gzoffset(file_.get()); }
@@ -65,12 +106,25 @@ class LogInput {
   }
 
  private:
+  absl::StatusOr<absl::string_view> ReadBytes(std::string& buffer) {
+    if (file_ == nullptr) return absl::InvalidArgumentError(std::strerror(errno));
+    const int n = gzread(file_.get(), buffer.data(), static_cast<unsigned>(buffer.size()));
+    if (n < 0) {
+      int code = Z_OK;
+      const char* text = gzerror(file_.get(), &code);
+      return absl::InvalidArgumentError(code == Z_ERRNO ? std::strerror(errno) : text);
+    }
+    return absl::string_view(buffer.data(), static_cast<size_t>(n));
+  }
+
+  Utf16Decoder decoder_;
   std::unique_ptr<gzFile_s, int (*)(gzFile)> file_;
 };
 
 std::string HeadOf(const std::string& path) {
   std::string buffer(kHeadBytes, '\0');
-  const absl::StatusOr<absl::string_view> head = LogInput(path).Read(buffer);
+  LogInput input(path);
+  const absl::StatusOr<absl::string_view> head = input.Read(buffer);
   return head.ok() ? std::string(*head) : "";
 }
 
@@ -249,6 +303,25 @@ FileContent ContentOf(const std::string& path) {
     return logs::IsLogLine(label ? line.substr(label->text) : line);
   });
   return log ? FileContent::kLog : FileContent::kText;
+}
+
+absl::string_view CompressionOf(const std::string& path) {
+  struct Magic {
+    absl::string_view bytes;
+    absl::string_view name;
+  };
+  static constexpr std::array<Magic, 5> kMagics = {{{"BZh", "bzip2"},
+                                                    {"\xfd"
+                                                     "7zXZ",
+                                                     "xz"},
+                                                    {"\x28\xb5\x2f\xfd", "zstd"},
+                                                    {"\x04\x22\x4d\x18", "lz4"},
+                                                    {"PK\x03\x04", "zip"}}};
+  const std::string head = HeadOf(path);
+  for (const Magic& magic : kMagics) {
+    if (absl::StartsWith(head, magic.bytes)) return magic.name;
+  }
+  return "";
 }
 
 LogFileReader::LogFileReader(const std::vector<std::string>& paths, logs::JobLogs& logs)

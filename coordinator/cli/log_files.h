@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "classifier/logs/job_logs.h"
 #include "coordinator/cli/progress.h"
 
@@ -24,6 +25,9 @@ enum class FileContent {
 constexpr int64_t kHeadBytes = 64 * 1024;
 // A file that cannot be opened counts as a capture. Reads the first kHeadBytes.
 FileContent ContentOf(const std::string& path);
+// The program that has compressed the file, by its first bytes, unless it is gzip, which is read as
+// it is; empty: none is known.
+absl::string_view CompressionOf(const std::string& path);
 
 // Reads files one after the other, in bounded memory. Meanwhile a terminal at standard error
 // shows the progress.
