@@ -451,20 +451,20 @@ void AddLogOfNobody(const JobClock& clock, const StreamReading& reading,
 }
 
 // The launcher's word on exits. For a worker that complains of others, the exit is an echo, and so
-// is an abort where watchdogs ended waits. The tasks of Slurm are torchrun's where this tells of
-// exits as well, and no ranks.
+// is an abort where watchdogs ended waits. Slurm's tasks are other launchers, if these tell, too.
 void AddExits(const std::vector<OneLog>& logs, Workers& workers) {
   std::set<std::string> with_watchdog;  // paths
-  bool by_torchrun = false;
+  bool by_other = false;
   for (const OneLog& log : logs) {
     const auto timed_out = static_cast<size_t>(Complaint::kTimedOut);
     if (!log.reading.complaints[timed_out].text.empty()) with_watchdog.insert(log.name.path);
-    by_torchrun = by_torchrun || std::any_of(log.reading.exits.begin(), log.reading.exits.end(),
-                                             [](const TaskExit& exit) { return !exit.by_slurm; });
+    by_other = by_other || std::any_of(log.reading.exits.begin(), log.reading.exits.end(),
+                                       [](const TaskExit& exit) { return !exit.by_slurm; });
   }
   for (const OneLog& log : logs) {
     for (const TaskExit& exit : log.reading.exits) {
-      if ((exit.of_node && logs.size() > 1) || (exit.by_slurm && by_torchrun)) continue;
+      const bool of_some_node = exit.of_node && (logs.size() > 1 || !log.name.host.empty());
+      if (of_some_node || (exit.by_slurm && by_other)) continue;
       if (exit.signal == kSigAbrt && with_watchdog.contains(log.name.path)) continue;
       const WorkerId id{0, exit.task};
       Worker& worker = workers[id];

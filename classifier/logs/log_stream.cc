@@ -8,7 +8,6 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "classifier/logs/limits.h"
 #include "classifier/logs/line_time.h"
@@ -23,9 +22,7 @@ constexpr int64_t kNearMs = 2'000;
 // The limit of distinct events kept of one kind; the newest replaces the last of them.
 constexpr int kMaxEventsOfKind = 24;
 constexpr size_t kMaxEvents = 256;
-constexpr size_t kMaxExits = 256;
 constexpr int32_t kSigBus = 7;
-constexpr int32_t kSigTerm = 15;
 constexpr int32_t kSigSegv = 11;
 // A status of several lines names its call within so many.
 constexpr int kLinesOfAStatus = 4;
@@ -164,8 +161,8 @@ void LogStream::Take(absl::string_view line, std::optional<int64_t> unix_ms,
   TakeWords(text);
   if (watchdogs_.Take(text)) reading_.collectives_at = Now();
   TakeStoreBarrier(text);
-  TakeDeath(text);
-  TakeExit(text);
+  // A launcher that says how a process ended says nothing of its own end.
+  if (!launcher_.Take(text, [text] { return ComplaintOf(text).has_value(); })) TakeDeath(text);
   TakeWriter(text);
   if (reading_.lines <= kIdentityLines) TakeIdentity(text);
   if (of_stack || IsStackLine(line)) return;
@@ -311,72 +308,6 @@ void LogStream::TakeDeath(absl::string_view line) {
   if ((!fell || !told) && !by_watchdog) reading_.death = StreamDeath{signal, Said(line)};
 }
 
-// "srun: error: node3: task 2: Killed"; torchrun's "rank : 2" and "exitcode : -9" of the
-// first observed failure.
-void LogStream::TakeExit(absl::string_view line) {
-  if (reading_.exits.size() >= kMaxExits) return;
-  if (absl::StartsWith(line, "srun:") || absl::StartsWith(line, "slurmstepd:")) {
-    static const RE2* const kTask = new RE2(
-        "^srun: error: [^:]+: task (\\d+): (?:Exited with exit code (\\d+)|(Killed|Terminated|"
-        "Segmentation fault|Aborted|Bus error|Out Of Memory))");
-    aborting_ = aborting_ || HoldsAny(line, {"Job step aborted", "CANCELLED", "erminating job step",
-                                             "Terminating"});
-    TaskExit exit;
-    std::string code;
-    std::string word;
-    if (!aborting_ && RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *kTask,
-                                        &exit.task, &code, &word)) {
-      int32_t number = 0;
-      if (absl::SimpleAtoi(code, &number)) exit.exit_code = number;
-      if (word == "Killed" || word == "Out Of Memory") exit.signal = 9;
-      if (word == "Terminated") exit.signal = 15;
-      if (word == "Segmentation fault") exit.signal = 11;
-      if (word == "Bus error") exit.signal = 7;
-      if (word == "Aborted") exit.signal = 6;
-      exit.text = Said(line).text;
-      exit.by_slurm = true;
-      reading_.exits.push_back(std::move(exit));
-    }
-    return;
-  }
-  if (absl::StartsWith(line, "Root Cause (first observed failure)")) root_cause_ = true;
-  if (!root_cause_) {
-    TakeExitOfNode(line);
-    return;
-  }
-  static const RE2* const kRank = new RE2("^rank\\s*: (\\d+) ");
-  static const RE2* const kCode = new RE2("^exitcode\\s*: (-?\\d+) ");
-  int32_t number = 0;
-  const re2::StringPiece text(line.data(), line.size());
-  if (RE2::PartialMatch(text, *kRank, &number)) failed_rank_ = number;
-  if (failed_rank_ && RE2::PartialMatch(text, *kCode, &number)) {
-    root_cause_ = false;
-    std::erase_if(reading_.exits, [](const TaskExit& told) { return told.of_node; });
-    TaskExit exit;
-    exit.task = *failed_rank_;
-    (number < 0 ? exit.signal : exit.exit_code) = number < 0 ? -number : number;
-    exit.text = absl::StrCat("torchrun: rank ", *failed_rank_, " failed first, ", Said(line).text);
-    reading_.exits.push_back(std::move(exit));
-  }
-}
-
-// "… api.py:882] failed (exitcode: -9) local_rank: 7 (pid: 115533) of binary: …": torchrun's word
-// on the first failure of its node. What it ends itself, by SIGTERM, has not failed.
-void LogStream::TakeExitOfNode(absl::string_view line) {
-  static const RE2* const kFailed = new RE2("failed \\(exitcode: (-?\\d+)\\) local_rank: (\\d+) ");
-  TaskExit exit;
-  int32_t code = 0;
-  if (!reading_.exits.empty() || !absl::StrContains(line, "local_rank: ") ||
-      !RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *kFailed, &code, &exit.task) ||
-      code == -kSigTerm) {
-    return;
-  }
-  (code < 0 ? exit.signal : exit.exit_code) = code < 0 ? -code : code;
-  exit.text = Said(line).text;
-  exit.of_node = true;
-  reading_.exits.push_back(std::move(exit));
-}
-
 // "node3:3063028:3066152 [3] NCCL INFO …": the host, the process and its thread.
 void LogStream::TakeWriter(absl::string_view line) {
   if (reading_.writers.size() >= 2 || !absl::StrContains(line, " NCCL ")) return;
@@ -457,12 +388,30 @@ void LogStream::TakeStoreBarrier(absl::string_view line) {
   kept->said = std::move(read->said);
 }
 
+// A launcher names the first failure that it sees, and sees its own node alone: where the log
+// complains of other processes, and nobody in it has raised an error of its own, a process that
+// ended with a status was a victim. Slurm sees all nodes.
+void LogStream::DropVictimsExits() {
+  const bool complains = std::any_of(
+      reading_.complaints.begin(), reading_.complaints.end(), [this](const SaidLine& said) {
+        return !said.text.empty() && said.at.advances == reading_.steps.advances;
+      });
+  const bool raised = std::any_of(
+      reading_.events.begin(), reading_.events.end(),
+      [](const StreamEvent& one) { return one.event.kind == LogKind::kUncaughtException; });
+  if (!complains || raised || reading_.death) return;
+  std::erase_if(reading_.exits,
+                [](const TaskExit& exit) { return !exit.by_slurm && exit.exit_code; });
+}
+
 StreamReading LogStream::Finish(const RecogniseOptions& options) {
   TakeEvents(".", options);  // ends a list that the log ends with
   reading_.steps_of_several = steps_.AreOfSeveral();
   reading_.stacks = stacks_.Dumps();
   reading_.dead_thread = stacks_.DeadThread();
   reading_.collectives = watchdogs_.Finish();
+  reading_.exits = launcher_.exits();
+  DropVictimsExits();
   reading_.retries = same_lines_;
   reading_.retried = same_lines_ > 0 ? trying_ : "";
   return std::move(reading_);

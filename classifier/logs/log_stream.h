@@ -12,6 +12,7 @@
 
 #include "absl/strings/string_view.h"
 #include "classifier/logs/context.h"
+#include "classifier/logs/launcher_exits.h"
 #include "classifier/logs/log_line.h"
 #include "classifier/logs/recognise.h"
 #include "classifier/logs/said.h"
@@ -35,16 +36,6 @@ inline constexpr int32_t kSigAbrt = 6;
 struct StreamDeath {
   int32_t signal = 0;
   SaidLine said;
-};
-
-// The end of a task, in the words of its launcher.
-struct TaskExit {
-  int32_t task = 0;
-  std::optional<int32_t> signal;
-  std::optional<int32_t> exit_code;
-  std::string text;
-  bool of_node = false;  // the number counts on its node alone
-  bool by_slurm = false;
 };
 
 enum class Complaint { kPeerGone, kLeaderGone, kLeaderSilent, kTimedOut, kByService };
@@ -101,8 +92,7 @@ class LogStream {
   void TakeSteps(absl::string_view line);
   void TakeWords(absl::string_view line);
   void TakeDeath(absl::string_view line);
-  void TakeExit(absl::string_view line);
-  void TakeExitOfNode(absl::string_view line);
+  void DropVictimsExits();
   void TakeIdentity(absl::string_view line);
   void TakeStoreBarrier(absl::string_view line);
   void TakeWriter(absl::string_view line);
@@ -115,15 +105,13 @@ class LogStream {
   StepLines steps_;
   StackLines stacks_;
   WatchdogLines watchdogs_;
+  LauncherExits launcher_;
   std::string buffer_;                   // a line without its colours
   std::map<std::string, size_t> known_;  // key: place among the events
   std::map<LogKind, int> of_kind_;       // how many events are kept
   std::vector<size_t> without_time_;     // events since the last line with a time
   std::optional<int64_t> line_ms_;       // of this line
   std::optional<int64_t> first_rise_ms_;
-  bool aborting_ = false;    // the launcher ends the tasks that are left
-  bool root_cause_ = false;  // torchrun tells of the first failure
-  std::optional<int32_t> failed_rank_;
   std::array<uint64_t, 3> shapes_{};  // of the last lines
   size_t shape_count_ = 0;
   int64_t same_lines_ = 0;

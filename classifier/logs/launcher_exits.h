@@ -1,0 +1,58 @@
+// LauncherExits reads the lines in which launchers tell which of their processes has ended, and
+// how.
+//
+// Facts: messages of Slurm's srun, PyTorch's elastic and older launchers and its
+// multiprocessing.spawn, Open MPI's help-orterun.txt, IBM's jsrun, Horovod's launcher, DeepSpeed's
+// launch.py, Lightning's observer of child processes and vLLM's executors, all of which are public
+// except jsrun's, which users show.
+#ifndef RAPIDEYE_CLASSIFIER_LOGS_LAUNCHER_EXITS_H_
+#define RAPIDEYE_CLASSIFIER_LOGS_LAUNCHER_EXITS_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/strings/string_view.h"
+
+namespace rapideye::logs {
+
+// The end of a task, in the words of its launcher.
+struct TaskExit {
+  int32_t task = 0;
+  std::optional<int32_t> signal{};     // neither of the two: not told
+  std::optional<int32_t> exit_code{};  //
+  bool of_node = false;                // the number counts on its node alone
+  bool by_slurm = false;
+};
+
+// Bounded, whatever the lines hold. Not synchronised.
+class LauncherExits {
+ public:
+  // Takes the next line, without blanks at its ends. `complains`: whether the line complains of
+  // other processes. True: a launcher's line tells of one of its processes, in words that a process
+  // could use of itself.
+  bool Take(absl::string_view line, absl::FunctionRef<bool()> complains);
+
+  // Of all tasks that Slurm names, or of the first that another launcher names: that ends the
+  // others itself.
+  const std::vector<TaskExit>& exits() const { return exits_; }
+
+ private:
+  void TakeSlurm(absl::string_view line);
+  void TakeRootCause(absl::string_view line);
+  bool TakeSpawn(absl::string_view line, absl::FunctionRef<bool()> complains);
+  bool TakeName(absl::string_view line);
+  void Add(TaskExit exit);
+
+  std::vector<TaskExit> exits_;
+  bool aborting_ = false;    // Slurm ends the tasks that are left
+  bool root_cause_ = false;  // torchrun tells of the first failure
+  std::optional<int32_t> failed_rank_;
+  std::optional<int32_t> named_;   // the next line tells its status
+  std::optional<int32_t> raised_;  // its traceback follows
+};
+
+}  // namespace rapideye::logs
+
+#endif  // RAPIDEYE_CLASSIFIER_LOGS_LAUNCHER_EXITS_H_
