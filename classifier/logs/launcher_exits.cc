@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "classifier/logs/worker_names.h"
 
 namespace rapideye::logs {
 namespace {
@@ -121,7 +122,7 @@ void LauncherExits::Add(TaskExit exit) {
 // "srun: error: node3: task 2: Killed", "srun: error: node3: tasks 4-5,7: Exited with exit code 1".
 void LauncherExits::TakeSlurm(absl::string_view line) {
   static const RE2* const kTasks = new RE2(
-      "^srun: error: [^:]+: tasks? ([\\d,-]{1,64}): (?:Exited with exit code (\\d+)|(Killed|"
+      "^srun: error: [^:]+: tasks? ([\\d,-]{1,64}): (?:Exited with exit code (\\d{1,9})\\b|(Killed|"
       "Terminated|Segmentation fault|Aborted|Bus error|Out Of Memory))");
   for (const char* words :
        {"Job step aborted", "CANCELLED", "erminating job step", "Terminating"}) {
@@ -139,16 +140,17 @@ void LauncherExits::TakeSlurm(absl::string_view line) {
     const std::pair<absl::string_view, absl::string_view> ends =
         absl::StrSplit(range, absl::MaxSplits('-', 1));
     int32_t last = 0;
-    if (!absl::SimpleAtoi(ends.first, &exit.task)) continue;
+    if (!absl::SimpleAtoi(ends.first, &exit.task) || exit.task < 0) continue;
     if (!absl::SimpleAtoi(ends.second, &last)) last = exit.task;
+    last = std::min(last, kMaxWorkerNumber);
     for (; exit.task <= last && exits_.size() < kMaxExits; ++exit.task) exits_.push_back(exit);
   }
 }
 
 // torchrun's "rank : 2" and "exitcode : -9" of the first observed failure.
 void LauncherExits::TakeRootCause(absl::string_view line) {
-  static const RE2* const kRank = new RE2("^rank\\s*: (\\d+) ");
-  static const RE2* const kCode = new RE2("^exitcode\\s*: (-?\\d+) ");
+  static const RE2* const kRank = new RE2("^rank\\s*: (\\d{1,6}) ");
+  static const RE2* const kCode = new RE2("^exitcode\\s*: (-?\\d{1,9}) ");
   int32_t number = 0;
   if (RE2::PartialMatch(Piece(line), *kRank, &number)) failed_rank_ = number;
   if (!failed_rank_ || !RE2::PartialMatch(Piece(line), *kCode, &number)) return;
@@ -194,7 +196,8 @@ bool LauncherExits::TakeName(absl::string_view line) {
 bool LauncherExits::Take(absl::string_view line, absl::FunctionRef<bool()> complains) {
   // "… api.py:882] failed (exitcode: -9) local_rank: 7 (pid: 115533) of binary: …": torchrun's word
   // on the first failure of its node.
-  static const RE2* const kOfNode = new RE2("failed \\(exitcode: (-?\\d+)\\) local_rank: (\\d+) ");
+  static const RE2* const kOfNode =
+      new RE2("failed \\(exitcode: (-?\\d{1,9})\\) local_rank: (\\d{1,6}) ");
   if (exits_.size() >= kMaxExits) return false;
   if (absl::StartsWith(line, "srun:") || absl::StartsWith(line, "slurmstepd:")) {
     TakeSlurm(line);

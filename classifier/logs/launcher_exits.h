@@ -2,9 +2,9 @@
 // how.
 //
 // Facts: messages of Slurm's srun, PyTorch's elastic and older launchers and its
-// multiprocessing.spawn, Open MPI's help-orterun.txt, IBM's jsrun, Horovod's launcher, DeepSpeed's
-// launch.py, Lightning's observer of child processes and vLLM's executors, all of which are public
-// except jsrun's, which users show.
+// multiprocessing.spawn, Open MPI's mpirun, Horovod's launcher, DeepSpeed's launch.py, Lightning's
+// observer of child processes and vLLM's executors, whose sources are public, and of IBM's jsrun,
+// as its users show them.
 #ifndef RAPIDEYE_CLASSIFIER_LOGS_LAUNCHER_EXITS_H_
 #define RAPIDEYE_CLASSIFIER_LOGS_LAUNCHER_EXITS_H_
 
@@ -20,9 +20,10 @@ namespace rapideye::logs {
 // The end of a task, in the words of its launcher.
 struct TaskExit {
   int32_t task = 0;
-  std::optional<int32_t> signal{};     // neither of the two: not told
-  std::optional<int32_t> exit_code{};  //
-  bool of_node = false;                // the number counts on its node alone
+  // Neither of the two: not told.
+  std::optional<int32_t> signal{};
+  std::optional<int32_t> exit_code{};
+  bool of_node = false;  // the number counts on its node alone
   bool by_slurm = false;
 };
 

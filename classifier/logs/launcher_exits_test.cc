@@ -111,6 +111,16 @@ TEST(LauncherExitsTest, SlurmNamesAllUntilItEndsTheRest) {
               ElementsAre("2 signal 9", "4 code 1", "5 code 1", "7 code 1"));
 }
 
+TEST(LauncherExitsTest, NumbersOutOfRangeAreNone) {
+  EXPECT_THAT(ExitsIn("srun: error: n: tasks 2147483647-2147483647: Killed\n"
+                      "srun: error: n: tasks 99999999999,-5: Killed\n"
+                      "srun: error: n: task 1: Exited with exit code 99999999999"),
+              IsEmpty());
+  EXPECT_THAT(ExitsIn("failed (exitcode: -2147483648) local_rank: 7 (pid: 1)"), IsEmpty());
+  EXPECT_THAT(ExitsIn("failed (exitcode: -9) local_rank: 99999999999 (pid: 1)"), IsEmpty());
+  EXPECT_EQ(ExitsIn("srun: error: n: tasks 0-999999: Killed").size(), 256U);
+}
+
 TEST(LauncherExitsTest, WhatTheLauncherEndsHasNotFailed) {
   EXPECT_THAT(ExitsIn("[rank: 1] Child process with PID 4242 terminated with code -15."),
               IsEmpty());
