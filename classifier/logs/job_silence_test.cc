@@ -57,6 +57,29 @@ TEST(JobSilenceTest, WhomTheServiceMissesAndWhoIsSilentIsLost) {
   EXPECT_EQ(Diagnose({told, told, told, told}).cause, Cause::kUnknown);
 }
 
+// A traceback that does not begin in the program itself may be one that somebody has logged. If the
+// log ends with it, it has ended the process.
+TEST(JobSilenceTest, WhoIsSilentBehindATracebackHasExited) {
+  const auto raised = [](const std::string& line) {
+    return Health(
+        absl::StrCat("Traceback (most recent call last):\n  File \"/job/train.py\", line ",
+                     "88, in step\n    loss = step(batch)\n", line, "\n"));
+  };
+  const std::string told = Health(kHeartbeat);
+  const std::string waits = Health(kTimedOut);
+  for (const std::string& others : {told, waits}) {
+    const Verdict verdict =
+        Diagnose({others, others, raised("ValueError: shapes do not match"), others});
+    EXPECT_EQ(verdict.cause, Cause::kUnrecoverableError);
+    EXPECT_EQ(verdict.detail, Detail::kProcessExit);
+    EXPECT_THAT(Named(verdict), ElementsAre(2));
+  }
+  EXPECT_EQ(Diagnose({waits, waits, raised("TimeoutError: no answer"), waits}).detail,
+            Detail::kProgramNotQueued);
+  EXPECT_EQ(Diagnose({waits, waits, raised("ValueError: x") + "going on\n", waits}).detail,
+            Detail::kProgramNotQueued);
+}
+
 TEST(JobSilenceTest, ASilentLeaderIsNamedByThoseWhoMissIt) {
   const Verdict verdict =
       Diagnose({Health(), Health(kLeaderGone), Health(kLeaderGone), Health(kLeaderGone)});

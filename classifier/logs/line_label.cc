@@ -87,7 +87,10 @@ std::optional<LineLabel> TakeTag(absl::string_view line) {
   LineLabel label;
   label.unix_ms = AcceptTime(line, at);
   if (!Accept(line, "[", at) || !TakeRank(line, at) || !Accept(line, ",", at)) return std::nullopt;
+  // SageMaker: "[1,mpirank:3,algo-2]<stdout>:text".
+  const bool named = Accept(line, "mpirank:", at);
   label.rank = TakeRank(line, at);
+  if (named) at = std::min(line.substr(0, at + kMaxHostBytes).find(']', at), line.size());
   const bool output = label.rank && Accept(line, "]<std", at);
   if (!output || !(Accept(line, "out>:", at) || Accept(line, "err>:", at))) return std::nullopt;
   label.text = at;
@@ -197,6 +200,25 @@ std::optional<LineLabel> TakeBar(absl::string_view line) {
   label.host = line.substr(0, end);
   label.text = at;
   return label;
+}
+
+std::optional<LineLabel> TakeTab(absl::string_view line) {
+  LineLabel label;
+  for (int column = 0; column < 2; ++column) {
+    const size_t end = line.find('\t', label.text);
+    if (end == absl::string_view::npos) break;
+    const absl::string_view words = line.substr(label.text, end - label.text);
+    const std::optional<LineTime> time = TakeLineTime(words, kNoYear);
+    if (time && YearOf(time->unix_ms) != kNoYear && !label.unix_ms) {
+      label.unix_ms = time->unix_ms;
+    } else if (label.pod.empty() && words.size() <= kMaxPodBytes && IsHost(words)) {
+      label.pod = words;
+    } else {
+      break;
+    }
+    label.text = end + 1;
+  }
+  return label.pod.empty() ? std::nullopt : std::optional(std::move(label));
 }
 
 std::optional<LineLabel> TakeStern(absl::string_view line) {
@@ -346,6 +368,8 @@ std::optional<LineLabel> TakeLabel(absl::string_view line, LabelForm form) {
       return TakeHost(line);
     case LabelForm::kBar:
       return TakeBar(line);
+    case LabelForm::kTab:
+      return TakeTab(line);
     case LabelForm::kStern:
       return TakeStern(line);
     case LabelForm::kGrep:
@@ -375,8 +399,8 @@ LabelForm FormOfLabels(const std::vector<absl::string_view>& lines) {
     if (form == LabelForm::kNumber && OnlyCount(numbers) && numbers.size() > 8) continue;
     return form;
   }
-  for (LabelForm form : {LabelForm::kHost, LabelForm::kBar, LabelForm::kJournal, LabelForm::kStern,
-                         LabelForm::kGrep, LabelForm::kOwn, LabelForm::kBare}) {
+  for (LabelForm form : {LabelForm::kHost, LabelForm::kBar, LabelForm::kTab, LabelForm::kJournal,
+                         LabelForm::kStern, LabelForm::kGrep, LabelForm::kOwn, LabelForm::kBare}) {
     if (TakeTurns(lines, form)) return form;
   }
   return LabelForm::kNone;

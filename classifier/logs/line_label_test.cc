@@ -16,6 +16,7 @@ TEST(LineLabelTest, TakesTheLabelsOfLaunchers) {
   for (const Example& one :
        {Example{LabelForm::kNumber, "2: text", 2}, Example{LabelForm::kNumber, " 12: text", 12},
         Example{LabelForm::kTag, "[1,3]<stderr>:text", 3},
+        Example{LabelForm::kTag, "[1,mpirank:3,algo-2]<stdout>:text", 3},
         Example{LabelForm::kBracket, "[rank2]: text", 2},
         Example{LabelForm::kBracket, "[default7]:text", 7},
         // The rank in the job, not that on the host.
@@ -45,10 +46,28 @@ TEST(LineLabelTest, TakesTheLabelsOfLaunchers) {
   EXPECT_EQ(TakeLabel("0: ", LabelForm::kNumber)->text, 3U);
 }
 
+TEST(LineLabelTest, TakesTheColumnsOfCloudLogging) {
+  for (const std::string line :
+       {"2026-02-18T10:48:25.681Z\ttrain-0-2-x2k2q\ttext\tmore",
+        "train-0-2-x2k2q\t2026-02-18T10:48:25.681Z\ttext\tmore", "train-0-2-x2k2q\ttext\tmore"}) {
+    const auto label = TakeLabel(line, LabelForm::kTab);
+    ASSERT_TRUE(label.has_value()) << line;
+    EXPECT_EQ(label->pod, "train-0-2-x2k2q");
+    EXPECT_EQ(label->unix_ms.value_or(1'771'411'705'681), 1'771'411'705'681);
+    EXPECT_EQ(line.substr(label->text), "text\tmore");
+  }
+  EXPECT_FALSE(TakeLabel("2026-02-18T10:48:25.681Z\ttext", LabelForm::kTab).has_value());
+  EXPECT_FALSE(TakeLabel("train-0-2-x2k2q text", LabelForm::kTab).has_value());
+  EXPECT_EQ(FormOfLabels({"node-0\ta", "node-1\tb", "node-0\tc"}), LabelForm::kTab);
+  // A table of numbers.
+  EXPECT_EQ(FormOfLabels({"step1\t2", "step2\t3", "step1\t2"}), LabelForm::kNone);
+}
+
 TEST(LineLabelTest, TellsLabelsFromWhatLooksLikeThem) {
   EXPECT_FALSE(TakeLabel("11:26:39 text", LabelForm::kNumber).has_value());
   EXPECT_FALSE(TakeLabel("completed step: 5", LabelForm::kNumber).has_value());
   EXPECT_FALSE(TakeLabel("[Gloo] Rank 2", LabelForm::kPod).has_value());
+  EXPECT_FALSE(TakeLabel("[1,mpirank:3,algo-2 text", LabelForm::kTag).has_value());
   EXPECT_FALSE(TakeLabel("loss: 1/2 of [rank7]: text", LabelForm::kBracket).has_value());
   EXPECT_FALSE(TakeLabel("see a/b: [rank7]: text", LabelForm::kBracket).has_value());
   EXPECT_EQ(FormOfLabels({"0: a", "1: b", "0: c", "srun: error"}), LabelForm::kNumber);

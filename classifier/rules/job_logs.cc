@@ -247,6 +247,21 @@ void OfNobody(const Look& look) {
   look.out.Add(std::move(finding));
 }
 
+// True if each of these logs ends with the line that ends a traceback, as that of a process that an
+// exception has ended: "ValueError: shapes do not match".
+bool EndInException(const Look& look, const std::vector<int>& workers) {
+  return std::all_of(workers.begin(), workers.end(), [&look](int worker) {
+    const WorkerLog* log = look.voices.Log(worker);
+    if (log == nullptr) return false;
+    const std::string_view line = log->last_line;
+    const std::string_view name = line.substr(0, line.find(':'));
+    // Time-outs and broken connections are those of victims.
+    return name.find(' ') == std::string_view::npos && !name.ends_with("TimeoutError") &&
+           !text::Contains(name, "Connection") &&
+           (name.ends_with("Error") || name.ends_with("Exception"));
+  });
+}
+
 // The coordination service misses heartbeats, and the workers that it misses fall silent. A
 // worker whose log repeats the service's words is alive.
 bool Declared(const Look& look) {
@@ -266,7 +281,8 @@ bool Declared(const Look& look) {
   // A task that the service missed may live; only its own log shows that it fell silent.
   const bool heard = std::all_of(
       dead.begin(), dead.end(), [&look](int worker) { return look.voices.Log(worker) != nullptr; });
-  AccuseAll(look, dead, closed ? Detail::kProcessExit : Detail::kWorkerLost,
+  const bool ended = closed || EndInException(look, dead);
+  AccuseAll(look, dead, ended ? Detail::kProcessExit : Detail::kWorkerLost,
             heard ? kConfidenceSilentAndDeclared : kConfidenceDeclaredUnheard,
             {.missing = Missing::kHeartbeats});
   return true;
@@ -423,7 +439,9 @@ bool Silent(const Look& look) {
     AccuseAll(look, silent, Detail::kProcessExit, kConfidenceSilentAndClosed,
               {.missing = Missing::kClosed, .closed = &look.voices.peer_gone});
   } else {
-    AccuseAll(look, silent, Detail::kProgramNotQueued, kConfidenceSilentInWait,
+    const bool ended = EndInException(look, silent);
+    AccuseAll(look, silent, ended ? Detail::kProcessExit : Detail::kProgramNotQueued,
+              kConfidenceSilentInWait,
               {.missing = Missing::kWaits,
                .others = static_cast<int64_t>(look.voices.complaining.size())});
   }
