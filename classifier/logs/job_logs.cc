@@ -318,14 +318,13 @@ bool StandsIn(const LoggedStacks& stacks, const StreamReading& reading) {
 
 // Adds the stacks of a log that shows one process.
 void AddStacks(StreamReading& reading, Worker& worker) {
-  if (reading.stacks.size() != 1 || !worker.snapshot.stacks.empty()) return;
-  if (!StandsIn(reading.stacks.front(), reading)) return;
+  const bool is_one = reading.stacks.size() == 1 && worker.snapshot.stacks.empty();
+  if (!is_one || !StandsIn(reading.stacks.front(), reading)) return;
   worker.snapshot.stacks = std::move(reading.stacks.front().threads);
   worker.log.stands_in_stacks = true;
 }
 
-// Drops processes that run another program than most: a board, a service of a logger, a shell. All
-// are dropped if no program has most of them.
+// Drops processes that run another program than most, as a shell does; all if no program has most.
 void KeepOneProgram(std::vector<LoggedStacks>& stacks) {
   std::map<std::string, size_t> programs;
   for (const LoggedStacks& one : stacks) ++programs[Shape(one.command)];
@@ -452,7 +451,7 @@ void AddLogOfNobody(const JobClock& clock, const StreamReading& reading,
 
 // The launcher's word on exits. For a worker that complains of others, the exit is an echo, and so
 // is an abort where watchdogs ended waits. Slurm's tasks are other launchers, if these tell, too.
-void AddExits(const std::vector<OneLog>& logs, Workers& workers) {
+void AddExits(const JobClock& clock, const std::vector<OneLog>& logs, Workers& workers) {
   std::set<std::string> with_watchdog;  // paths
   bool by_other = false;
   for (const OneLog& log : logs) {
@@ -464,7 +463,8 @@ void AddExits(const std::vector<OneLog>& logs, Workers& workers) {
   for (const OneLog& log : logs) {
     for (const TaskExit& exit : log.reading.exits) {
       const bool of_some_node = exit.of_node && (logs.size() > 1 || !log.name.host.empty());
-      if (of_some_node || (exit.by_slurm && by_other)) continue;
+      const bool said_better = exit.by_slurm && by_other;
+      if (of_some_node || said_better || clock.WentOn(log.reading, exit.at)) continue;
       if (exit.signal == kSigAbrt && with_watchdog.contains(log.name.path)) continue;
       const WorkerId id{0, exit.task};
       Worker& worker = workers[id];
@@ -617,7 +617,7 @@ JobEvidence Build(std::vector<OneLog> logs, const std::map<WorkerId, std::string
       AddLogOfNobody(clock, log.reading, shared, evidence.logs.of_nobody);
     }
   }
-  AddExits(logs, workers);
+  AddExits(clock, logs, workers);
   TellEchoesApart(workers);
   for (const auto& [id, host] : without_log) {
     const auto [worker, is_new] = workers.try_emplace(id);

@@ -116,7 +116,12 @@ void LauncherExits::Add(TaskExit exit) {
   const bool ended = exit.signal == kSigTerm || exit.exit_code == kStatusOfSignal + kSigTerm;
   const bool first =
       std::all_of(exits_.begin(), exits_.end(), [](const TaskExit& told) { return told.by_slurm; });
-  if (first && !ended) exits_.push_back(exit);
+  if (first && !ended) Keep(exit);
+}
+
+void LauncherExits::Keep(TaskExit exit) {
+  exit.at = at_;
+  exits_.push_back(exit);
 }
 
 // "srun: error: node3: task 2: Killed", "srun: error: node3: tasks 4-5,7: Exited with exit code 1".
@@ -143,7 +148,7 @@ void LauncherExits::TakeSlurm(absl::string_view line) {
     if (!absl::SimpleAtoi(ends.first, &exit.task) || exit.task < 0) continue;
     if (!absl::SimpleAtoi(ends.second, &last)) last = exit.task;
     last = std::min(last, kMaxWorkerNumber);
-    for (; exit.task <= last && exits_.size() < kMaxExits; ++exit.task) exits_.push_back(exit);
+    for (; exit.task <= last && exits_.size() < kMaxExits; ++exit.task) Keep(exit);
   }
 }
 
@@ -156,7 +161,7 @@ void LauncherExits::TakeRootCause(absl::string_view line) {
   if (!failed_rank_ || !RE2::PartialMatch(Piece(line), *kCode, &number)) return;
   root_cause_ = false;
   std::erase_if(exits_, [](const TaskExit& told) { return told.of_node; });
-  exits_.push_back(ExitOf(*failed_rank_, number));
+  Keep(ExitOf(*failed_rank_, number));
 }
 
 // "-- Process 3 terminated with the following error:", behind which a traceback stands.
@@ -193,12 +198,14 @@ bool LauncherExits::TakeName(absl::string_view line) {
   return true;
 }
 
-bool LauncherExits::Take(absl::string_view line, absl::FunctionRef<bool()> complains) {
+bool LauncherExits::Take(absl::string_view line, const SaidAt& at,
+                         absl::FunctionRef<bool()> complains) {
   // "… api.py:882] failed (exitcode: -9) local_rank: 7 (pid: 115533) of binary: …": torchrun's word
   // on the first failure of its node.
   static const RE2* const kOfNode =
       new RE2("failed \\(exitcode: (-?\\d{1,9})\\) local_rank: (\\d{1,6}) ");
   if (exits_.size() >= kMaxExits) return false;
+  at_ = at;
   if (absl::StartsWith(line, "srun:") || absl::StartsWith(line, "slurmstepd:")) {
     TakeSlurm(line);
     return false;

@@ -14,6 +14,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
+#include "classifier/logs/said.h"
 
 namespace rapideye::logs {
 
@@ -25,6 +26,7 @@ struct TaskExit {
   std::optional<int32_t> exit_code{};
   bool of_node = false;  // the number counts on its node alone
   bool by_slurm = false;
+  SaidAt at{};
 };
 
 // Bounded, whatever the lines hold. Not synchronised.
@@ -33,7 +35,7 @@ class LauncherExits {
   // Takes the next line, without blanks at its ends. `complains`: whether the line complains of
   // other processes. True: a launcher's line tells of one of its processes, in words that a process
   // could use of itself.
-  bool Take(absl::string_view line, absl::FunctionRef<bool()> complains);
+  bool Take(absl::string_view line, const SaidAt& at, absl::FunctionRef<bool()> complains);
 
   // Of all tasks that Slurm names, or of the first that another launcher names: that ends the
   // others itself.
@@ -44,9 +46,12 @@ class LauncherExits {
   void TakeRootCause(absl::string_view line);
   bool TakeSpawn(absl::string_view line, absl::FunctionRef<bool()> complains);
   bool TakeName(absl::string_view line);
+  // Add keeps what the first to fail did; Keep keeps every exit.
   void Add(TaskExit exit);
+  void Keep(TaskExit exit);
 
   std::vector<TaskExit> exits_;
+  SaidAt at_;                // of this line
   bool aborting_ = false;    // Slurm ends the tasks that are left
   bool root_cause_ = false;  // torchrun tells of the first failure
   std::optional<int32_t> failed_rank_;

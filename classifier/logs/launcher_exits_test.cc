@@ -22,7 +22,7 @@ using ::testing::IsEmpty;
 std::vector<std::string> ExitsIn(const std::string& text) {
   LauncherExits launcher;
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
-    launcher.Take(absl::StripAsciiWhitespace(line),
+    launcher.Take(absl::StripAsciiWhitespace(line), {},
                   [line] { return absl::StrContains(line, "reset by peer"); });
   }
   std::vector<std::string> exits;
@@ -135,6 +135,18 @@ TEST(LauncherExitsTest, TheVerdictNamesTheTask) {
   EXPECT_THAT(culprits("mpirun noticed that process rank 2 with PID 12345 on node node1 exited on "
                        "signal 11 (Segmentation fault).\n"),
               ElementsAre(2));
+}
+
+// A launcher may have started it again.
+TEST(LauncherExitsTest, AnExitThatTheJobSurvivedIsNone) {
+  std::string steps;
+  for (int step = 11; step < 20; ++step) {
+    absl::StrAppend(&steps, "2026-11-22 12:00:", step, " completed step: ", step, "\n");
+  }
+  const std::string ended =
+      "api.py:882] failed (exitcode: -9) local_rank: 3 (pid: 1) of binary: x\n";
+  EXPECT_THAT(Named(Diagnose({Health(steps + ended)})), ElementsAre(3));
+  EXPECT_THAT(Named(Diagnose({Health(ended + steps)})), IsEmpty());
 }
 
 TEST(LauncherExitsTest, WhoFailedBecauseAnotherWasGoneIsNotNamed) {

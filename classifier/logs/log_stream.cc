@@ -162,7 +162,8 @@ void LogStream::Take(absl::string_view line, std::optional<int64_t> unix_ms,
   if (watchdogs_.Take(text)) reading_.collectives_at = Now();
   TakeStoreBarrier(text);
   // A launcher that says how a process ended says nothing of its own end.
-  if (!launcher_.Take(text, [text] { return ComplaintOf(text).has_value(); })) TakeDeath(text);
+  const auto complains = [text] { return ComplaintOf(text).has_value(); };
+  if (!launcher_.Take(text, Now(), complains)) TakeDeath(text);
   TakeWriter(text);
   if (reading_.lines <= kIdentityLines) TakeIdentity(text);
   if (of_stack || IsStackLine(line)) return;
