@@ -229,6 +229,30 @@ Places ByNames(const std::vector<std::string>& names) {
   return Distinct(of_paths) > Distinct(places) ? of_paths : places;
 }
 
+// A file without a number beside those of workers that are counted from 0 is of no worker: events
+// of the cluster, the log of a launcher. A master's may be that of one.
+Places ByNamesOfWorkers(const std::vector<std::string>& names) {
+  static const RE2* const kMaster = new RE2("(?i)master|chief|head|main|leader|primary");
+  Places places = ByNames(names);
+  if (AreAllKnown(places)) return places;
+  std::vector<std::string> counted;
+  std::vector<size_t> at;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const absl::string_view stem = FileStem(names[i]);
+    const bool has_number = !NumbersOf(stem).empty();
+    if (!has_number && RE2::PartialMatch({stem.data(), stem.size()}, *kMaster)) return places;
+    if (!has_number) continue;
+    counted.push_back(names[i]);
+    at.push_back(i);
+  }
+  if (counted.size() < 2 || counted.size() == names.size()) return places;
+  const Places of_counted = ByNames(counted);
+  if (!AreAllKnown(of_counted) || Distinct(of_counted) != counted.size()) return places;
+  if ((*std::min_element(of_counted.begin(), of_counted.end()))->task != 0) return places;
+  for (size_t k = 0; k < at.size(); ++k) places[at[k]] = of_counted[k];
+  return places;
+}
+
 std::optional<WorkerId> ByPattern(const LogName& name, const re2::RE2& pattern) {
   const std::string label = name.label ? absl::StrCat(*name.label) : "";
   for (const std::string& text : {label, name.host, name.pod, name.path}) {
@@ -379,7 +403,7 @@ std::vector<std::optional<WorkerId>> WhoseLogs(absl::Span<const LogName> names,
   }
   std::vector<std::string> open_names;
   for (size_t i : open) open_names.push_back(names[i].pod.empty() ? names[i].path : names[i].pod);
-  const Places by_names = open.empty() ? Places() : ByNames(open_names);
+  const Places by_names = open.empty() ? Places() : ByNamesOfWorkers(open_names);
   const int32_t first_number = FirstNumber(names, open, by_names);
   std::set<int32_t> slices;
   for (const auto& place : by_names) slices.insert(place ? place->slice : 0);

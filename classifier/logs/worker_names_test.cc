@@ -71,6 +71,17 @@ TEST(WorkerNamesTest, AMasterStandsBeforeItsWorkers) {
   EXPECT_EQ(OfPaths({"mnist-worker-0.log", "mnist-worker-1.log"}), (Pairs{{0, 0}, {0, 1}}));
 }
 
+TEST(WorkerNamesTest, AFileWithoutANumberBesideThoseOfWorkersIsOfNone) {
+  EXPECT_EQ(OfPaths({"events.txt", "train-0-0-ab4cd.log", "train-0-1-x2k2q.log"}),
+            (Pairs{{-1, -1}, {0, 0}, {0, 1}}));
+  EXPECT_EQ(OfPaths({"rank-0.log", "launcher.log", "rank-1.log"}),
+            (Pairs{{0, 0}, {-1, -1}, {0, 1}}));
+  // Rank 0 may be among them, or is missing.
+  const Pairs nothing = {{-1, -1}, {-1, -1}, {-1, -1}};
+  EXPECT_EQ(OfPaths({"head.log", "worker-0.log", "worker-1.log"}), nothing);
+  EXPECT_EQ(OfPaths({"out.log", "worker-1.log", "worker-2.log"}), nothing);
+}
+
 TEST(WorkerNamesTest, SeveralFilesMayBeOfOneWorker) {
   EXPECT_EQ(OfPaths({"rank-0.out", "rank-0.err", "rank-1.out", "rank-1.err"}),
             (Pairs{{0, 0}, {0, 0}, {0, 1}, {0, 1}}));
