@@ -12,6 +12,8 @@ namespace rapideye::testbed {
 namespace {
 
 constexpr absl::Duration kFirstStepTimeout = absl::Seconds(20);
+// Agents wait up to 15 s between two tries.
+constexpr absl::Duration kConnectTimeout = absl::Seconds(60);
 constexpr absl::Duration kEffectTimeout = absl::Seconds(20);
 // Time that a verdict may take beyond its thresholds before the wait is given up: long
 // enough to see by how much its bound was missed.
@@ -159,6 +161,10 @@ absl::StatusOr<Outcome> RunExperiment(const ExperimentOptions& options, const Sc
   Job& job = **started;
   const size_t before = job.Incidents().size();
   if (absl::Status s = job.AwaitStep(1, kFirstStepTimeout); !s.ok()) return s;
+  // A job that the coordinator has not seen advance is one that starts, and may take its time.
+  if (job_options.foreign_agents.empty()) {
+    if (absl::Status s = job.AwaitAllConnected(kConnectTimeout); !s.ok()) return s;
+  }
   if (absl::Status s = WatchAdvancing(job, options.healthy, narrator); !s.ok()) return s;
   Outcome outcome;
   if (absl::Status s = CheckQuiet(job, before); !s.ok()) {
