@@ -418,30 +418,13 @@ void AddLogOfNobody(const JobClock& clock, const StreamReading& reading,
   const auto is_first = [&] { return shared.size() == shared_before; };
   for (const StreamEvent& event : reading.events) {
     if (clock.WentOn(reading, event.at)) continue;
-    switch (event.event.kind) {
-      case LogKind::kMissedHealthChecks:
-      case LogKind::kCoordinationTimeout:
-        shared.push_back(event.event);
-        shared.back().age_ms = clock.Age(reading, event.at.unix_ms);
-        break;
-      case LogKind::kFollowOn:
-      case LogKind::kPreempted:
-      case LogKind::kNicFault:
-      case LogKind::kHangDetected:
-      // These are waits, which have ended no process, or events of the machine or of a file server.
-      case LogKind::kCollectiveStuck:
-        if (!classifier::NamesAwaited(event.event)) break;
-        shared.push_back(event.event);
-        shared.back().age_ms = clock.Age(reading, event.at.unix_ms);
-        break;
-      case LogKind::kDeviceSlow:
-      case LogKind::kInputWait:
-      case LogKind::kHungTask:
-      case LogKind::kNetwork:
-      case LogKind::kRestartedPeer:
-        break;
-      default:
-        of_nobody.push_back({event.event.text, is_first()});
+    const LogKind kind = event.event.kind;
+    if (IsOwnError(kind)) {
+      of_nobody.push_back({event.event.text, is_first()});
+    } else if (kind == LogKind::kMissedHealthChecks || kind == LogKind::kCoordinationTimeout ||
+               classifier::NamesAwaited(event.event)) {
+      shared.push_back(event.event);
+      shared.back().age_ms = clock.Age(reading, event.at.unix_ms);
     }
   }
   if (reading.death && !clock.WentOn(reading, reading.death->said.at)) {

@@ -378,7 +378,7 @@ TEST(JobLogsTest, WhomTheWaitingNameIsAwaited) {
   // A worker that waits itself is a victim.
   EXPECT_THAT(Named(Diagnose({Health(), kMonitored, Health(kTimedOut), Health(kTimedOut)})),
               IsEmpty());
-  // Whoever comes after the barrier has failed says that it came.
+  // A rank that comes after the barrier has failed says that it came.
   const auto came = [](int rank) {
     return Health(absl::StrCat("RuntimeError: Rank ", rank,
                                " successfully reached monitoredBarrier, but received errors while "

@@ -112,7 +112,7 @@ std::optional<TaskExit> ExitIn(absl::string_view line) {
 }  // namespace
 
 void LauncherExits::Add(TaskExit exit) {
-  // What the launcher ends itself has not failed.
+  // Processes that the launcher ends itself have not failed.
   const bool ended = exit.signal == kSigTerm || exit.exit_code == kStatusOfSignal + kSigTerm;
   const bool first =
       std::all_of(exits_.begin(), exits_.end(), [](const TaskExit& told) { return told.by_slurm; });

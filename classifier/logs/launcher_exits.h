@@ -46,7 +46,7 @@ class LauncherExits {
   void TakeRootCause(absl::string_view line);
   bool TakeSpawn(absl::string_view line, absl::FunctionRef<bool()> complains);
   bool TakeName(absl::string_view line);
-  // Add keeps what the first to fail did; Keep keeps every exit.
+  // Add takes only the first failure that a launcher tells of, Keep every exit.
   void Add(TaskExit exit);
   void Keep(TaskExit exit);
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -156,6 +157,12 @@ TEST(LauncherExitsTest, WhoFailedBecauseAnotherWasGoneIsNotNamed) {
   EXPECT_THAT(culprits(ended + "1\n"), ElementsAre(3));
   EXPECT_THAT(culprits(kClosed + ended + "1\n"), IsEmpty());
   EXPECT_THAT(culprits(kClosed + ended + "-9\n"), ElementsAre(3));
+  // An error of its own stands in the log, beside those of its victims.
+  const JobEvidence evidence = Read(
+      {{"train.log", Health(absl::StrCat("torch.cuda.OutOfMemoryError: CUDA out of memory. ",
+                                         "Tried to allocate 2.00 GiB\n", kClosed, ended, "1\n"))}});
+  EXPECT_TRUE(std::any_of(evidence.capture.snapshots.begin(), evidence.capture.snapshots.end(),
+                          [](const Snapshot& one) { return one.worker.task == 3; }));
 }
 
 }  // namespace

@@ -33,8 +33,8 @@ enum class LabelForm {
   kXlaDist,  // torch_xla: "2021-06-11 00:34:32 10.164.0.13 [3] text"
   kHost,     // pdsh, clush and gcloud, on each line: "node3: text", "10.0.0.2: text"
   kBar,      // docker compose, on each line: "worker-2  | text"
-  kTab,  // gcloud logging read --format="value(…)": "train-0-2-x2k2q\t2026-11-20T10:00:00Z\ttext",
-         // the pod or host on each line, and its time before or behind it
+  kTab,      // gcloud logging read --format="value(…)": "train-0-2-x2k2q\ttext", with the time
+             // before or behind the pod
   kStern,    // on each line: "train-0-2-x2k2q jax text", the pod and its container
   kGrep,     // grep in several files: "logs/rank-3.log:text", "logs/rank-3.log:712:text"
   kOwn,      // the program's, or of a tool like kubetail, on each line: "[process 2] text",

@@ -144,6 +144,26 @@ bool IsTry(absl::string_view line) {
 
 }  // namespace
 
+bool IsOwnError(LogKind kind) {
+  switch (kind) {
+    case LogKind::kMissedHealthChecks:
+    case LogKind::kCoordinationTimeout:
+    case LogKind::kFollowOn:
+    case LogKind::kPreempted:
+    case LogKind::kNicFault:
+    case LogKind::kHangDetected:
+    case LogKind::kCollectiveStuck:
+    case LogKind::kDeviceSlow:
+    case LogKind::kInputWait:
+    case LogKind::kHungTask:
+    case LogKind::kNetwork:
+    case LogKind::kRestartedPeer:
+      return false;
+    default:
+      return true;
+  }
+}
+
 SaidLine LogStream::Said(absl::string_view line) const {
   return {std::string(line.substr(0, kMaxQuoteBytes)), Now()};
 }
@@ -397,9 +417,9 @@ void LogStream::DropVictimsExits() {
       reading_.complaints.begin(), reading_.complaints.end(), [this](const SaidLine& said) {
         return !said.text.empty() && said.at.advances == reading_.steps.advances;
       });
-  const bool raised = std::any_of(
-      reading_.events.begin(), reading_.events.end(),
-      [](const StreamEvent& one) { return one.event.kind == LogKind::kUncaughtException; });
+  const bool raised =
+      std::any_of(reading_.events.begin(), reading_.events.end(),
+                  [](const StreamEvent& one) { return IsOwnError(one.event.kind); });
   if (!complains || raised || reading_.death) return;
   std::erase_if(reading_.exits,
                 [](const TaskExit& exit) { return !exit.by_slurm && exit.exit_code; });

@@ -29,6 +29,10 @@ struct StreamEvent {
   SaidAt at;
 };
 
+// False for kinds of which the lines tell of other processes, of waits, which have ended none, or
+// of events of the machine or of a file server.
+bool IsOwnError(LogKind kind);
+
 // By an abort a watchdog ends its process.
 inline constexpr int32_t kSigAbrt = 6;
 

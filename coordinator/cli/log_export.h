@@ -83,7 +83,7 @@ class LogExport {
   bool of_ranks_ = false;                // likewise: programs state their ranks
   std::vector<std::string> first_;       // until the order, the hosts and the ranks are known
   std::FILE* spilled_ = nullptr;         // set: newest first
-  std::map<std::string, size_t> known_;  // pod and container: number of the log
+  std::map<std::string, size_t> known_;  // pod, container and number: the log
 };
 
 }  // namespace rapideye::cli

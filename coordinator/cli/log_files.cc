@@ -46,6 +46,9 @@ int64_t SizeOf(const std::string& path) {
 // bytes as they are.
 class Utf16Decoder {
  public:
+  Utf16Decoder() = default;
+  Utf16Decoder(const Utf16Decoder&) = delete;
+  Utf16Decoder& operator=(const Utf16Decoder&) = delete;
   ~Utf16Decoder() {
     if (converter_ != nullptr) iconv_close(converter_);
   }
@@ -55,7 +58,10 @@ class Utf16Decoder {
     if (std::exchange(is_first_, false)) {
       const bool little = absl::StartsWith(bytes, "\xff\xfe");
       if (little || absl::StartsWith(bytes, "\xfe\xff")) {
-        converter_ = iconv_open("UTF-8", little ? "UTF-16LE" : "UTF-16BE");
+        const iconv_t made = iconv_open("UTF-8", little ? "UTF-16LE" : "UTF-16BE");
+        // Images without the C library's converters exist; there the bytes are no text.
+        if (made == reinterpret_cast<iconv_t>(-1)) return bytes;
+        converter_ = made;
         bytes.remove_prefix(2);
       }
     }
